@@ -1,0 +1,2 @@
+//! offbench.
+pub mod stats;

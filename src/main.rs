@@ -1,0 +1,2 @@
+//! The offbench program: calls the library's command line, nothing else.
+fn main() {}
