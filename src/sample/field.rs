@@ -1,0 +1,236 @@
+//! The table of everything a sample holds as numbers: one row a field, for storage and files.
+//!
+//! Adding a number to a sample is a row here; columns, JSON and CSV follow. Entries of a release
+//! are never renamed, `docs/format.md` lists them.
+
+use std::time::Duration;
+
+use super::{Outcome, Phase, Readings, Sample, Usage};
+
+/// How the raw number of a field is to be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Nanoseconds; files carry seconds.
+    Nanoseconds,
+    /// Microseconds of rusage; files carry seconds.
+    Microseconds,
+    /// Bytes.
+    Bytes,
+    /// KiB of rusage; files carry bytes.
+    Kibibytes,
+    /// A plain count.
+    Count,
+}
+
+impl Kind {
+    /// How many of the raw unit make one of the file's.
+    #[must_use]
+    pub fn per_file_unit(self) -> f64 {
+        match self {
+            Self::Nanoseconds => 1e9,
+            Self::Microseconds => 1e6,
+            Self::Kibibytes => 1.0 / 1024.0,
+            Self::Bytes | Self::Count => 1.0,
+        }
+    }
+}
+
+/// One number of a sample.
+#[derive(Debug)]
+pub struct Field {
+    /// Its key in files, with the unit as suffix where it has one.
+    pub key: &'static str,
+    /// How the raw number is to be read.
+    pub kind: Kind,
+    /// The raw number, `None` where it was not measured.
+    pub read: fn(&Sample) -> Option<u64>,
+    /// Puts a raw number back.
+    pub write: fn(&mut Sample, Option<u64>),
+}
+
+fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX - 1)
+}
+
+fn micros(duration: Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX - 1)
+}
+
+macro_rules! plain {
+    ($key:literal, $kind:ident, $($path:ident).+) => {
+        Field {
+            key: $key,
+            kind: Kind::$kind,
+            read: |s| Some(s.$($path).+),
+            write: |s, v| s.$($path).+ = v.unwrap_or_default(),
+        }
+    };
+}
+
+macro_rules! reading {
+    ($key:literal, Nanoseconds, $name:ident) => {
+        Field {
+            key: $key,
+            kind: Kind::Nanoseconds,
+            read: |s| s.readings.$name.map(nanos),
+            write: |s, v| s.readings.$name = v.map(Duration::from_nanos),
+        }
+    };
+    ($key:literal, $kind:ident, $name:ident) => {
+        Field {
+            key: $key,
+            kind: Kind::$kind,
+            read: |s| s.readings.$name,
+            write: |s, v| s.readings.$name = v,
+        }
+    };
+}
+
+/// Every number of a sample.
+pub static FIELDS: &[Field] = &[
+    Field {
+        key: "phase",
+        kind: Kind::Count,
+        read: |s| Some(s.phase as u64),
+        write: |s, v| {
+            s.phase = match v {
+                Some(0) => Phase::Warmup,
+                Some(2) => Phase::Diagnostic,
+                _ => Phase::Measured,
+            }
+        },
+    },
+    plain!("index", Count, index),
+    plain!("round", Count, round),
+    plain!("position", Count, position),
+    Field {
+        key: "start_s",
+        kind: Kind::Nanoseconds,
+        read: |s| Some(nanos(s.start)),
+        write: |s, v| s.start = Duration::from_nanos(v.unwrap_or_default()),
+    },
+    Field {
+        key: "wall_s",
+        kind: Kind::Nanoseconds,
+        read: |s| Some(nanos(s.wall)),
+        write: |s, v| s.wall = Duration::from_nanos(v.unwrap_or_default()),
+    },
+    Field {
+        key: "user_s",
+        kind: Kind::Microseconds,
+        read: |s| Some(micros(s.usage.user)),
+        write: |s, v| s.usage.user = Duration::from_micros(v.unwrap_or_default()),
+    },
+    Field {
+        key: "system_s",
+        kind: Kind::Microseconds,
+        read: |s| Some(micros(s.usage.system)),
+        write: |s, v| s.usage.system = Duration::from_micros(v.unwrap_or_default()),
+    },
+    reading!("queued_s", Nanoseconds, queued),
+    Field {
+        key: "rss_bytes",
+        kind: Kind::Kibibytes,
+        read: |s| Some(s.usage.max_rss / 1024),
+        write: |s, v| s.usage.max_rss = v.unwrap_or_default() * 1024,
+    },
+    plain!("major_faults", Count, usage.major_faults),
+    plain!("minor_faults", Count, usage.minor_faults),
+    plain!("voluntary_switches", Count, usage.voluntary_switches),
+    plain!("involuntary_switches", Count, usage.involuntary_switches),
+    plain!("blocks_in", Count, usage.blocks_in),
+    plain!("blocks_out", Count, usage.blocks_out),
+    Field {
+        key: "outcome",
+        kind: Kind::Count,
+        read: |s| Some(s.outcome.to_raw()),
+        write: |s, v| s.outcome = Outcome::from_raw(v.unwrap_or_default()),
+    },
+    plain!("padding", Count, padding),
+    reading!("spawn_latency_s", Nanoseconds, spawn_latency),
+    reading!("main_run_s", Nanoseconds, main_run),
+    reading!("orphans", Count, orphans),
+    reading!("orphan_cpu_s", Nanoseconds, orphan_cpu),
+    reading!("leftovers", Count, leftovers),
+    reading!("auto_reaps", Count, auto_reaps),
+    reading!("tree_cpu_s", Nanoseconds, tree_cpu),
+    reading!("throttled_s", Nanoseconds, throttled),
+    reading!("throttled_periods", Count, throttled_periods),
+    reading!("quota_periods", Count, quota_periods),
+    reading!("io_stall_s", Nanoseconds, io_stall),
+    reading!("memory_stall_s", Nanoseconds, memory_stall),
+    reading!("read_bytes", Bytes, read_bytes),
+    reading!("write_bytes", Bytes, write_bytes),
+    reading!("tree_peak_bytes", Bytes, tree_peak),
+    reading!("instructions", Count, instructions),
+    reading!("cycles", Count, cycles),
+    reading!("branch_misses", Count, branch_misses),
+    reading!("cache_misses", Count, cache_misses),
+];
+
+impl Default for Sample {
+    fn default() -> Self {
+        Self {
+            phase: Phase::Measured,
+            index: 0,
+            round: 0,
+            position: 0,
+            start: Duration::ZERO,
+            wall: Duration::ZERO,
+            usage: Usage::default(),
+            outcome: Outcome::Exited(0),
+            padding: 0,
+            readings: Readings::default(),
+        }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// A sample in which every field has a value of its own.
+    pub(crate) fn distinct() -> Sample {
+        let mut sample = Sample::default();
+        for (place, field) in FIELDS.iter().enumerate() {
+            let value = match field.key {
+                "phase" => 2,
+                "outcome" => 256 + 11,
+                _ => 1_000 + place as u64,
+            };
+            (field.write)(&mut sample, Some(value));
+        }
+        sample
+    }
+
+    #[test]
+    fn keys_are_unique() {
+        let mut keys: Vec<_> = FIELDS.iter().map(|field| field.key).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        assert_eq!(keys.len(), FIELDS.len());
+    }
+
+    #[test]
+    fn every_field_reads_what_was_written() {
+        let sample = distinct();
+        for (place, field) in FIELDS.iter().enumerate() {
+            let value = match field.key {
+                "phase" => 2,
+                "outcome" => 267,
+                _ => 1_000 + place as u64,
+            };
+            assert_eq!((field.read)(&sample), Some(value), "{}", field.key);
+        }
+    }
+
+    #[test]
+    fn fields_carry_the_whole_sample() {
+        let original = distinct();
+        let mut copy = Sample::default();
+        for field in FIELDS {
+            (field.write)(&mut copy, (field.read)(&original));
+        }
+        assert_eq!(copy, original);
+    }
+}

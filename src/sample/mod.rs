@@ -1,0 +1,261 @@
+//! What one run measured. A sample holds numbers and outcomes; it judges nothing and reads nothing.
+
+pub mod attribution;
+pub mod column;
+pub mod field;
+pub mod host;
+pub mod recording;
+
+use std::fmt;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+pub use attribution::Attribution;
+pub use column::Samples;
+pub use host::{Conditions, Host};
+pub use recording::Recording;
+
+/// Which part of the session a run belongs to. Only measured runs enter a statistic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Phase {
+    /// Before measuring, to fill caches.
+    Warmup,
+    /// Counts.
+    Measured,
+    /// Watched closely to name a wait; disturbed, so it never counts.
+    Diagnostic,
+}
+
+impl Phase {
+    /// The stable identifier used in JSON.
+    #[must_use]
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Warmup => "warmup",
+            Self::Measured => "measured",
+            Self::Diagnostic => "diagnostic",
+        }
+    }
+}
+
+/// What the kernel accounts to a run: the process and the children it waited for (`wait4(2)`).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// CPU time in user mode. With `system` exact in total; the split is tick-sampled.
+    pub user: Duration,
+    /// CPU time in the kernel.
+    pub system: Duration,
+    /// Peak resident set of the largest process, in bytes.
+    pub max_rss: u64,
+    /// Page faults served from memory.
+    pub minor_faults: u64,
+    /// Page faults that needed the disk.
+    pub major_faults: u64,
+    /// Blocks of 512 bytes read from disk.
+    pub blocks_in: u64,
+    /// Blocks of 512 bytes written.
+    pub blocks_out: u64,
+    /// Times the process gave up the CPU, to wait.
+    pub voluntary_switches: u64,
+    /// Times the CPU was taken from it.
+    pub involuntary_switches: u64,
+}
+
+impl Usage {
+    /// User plus system time.
+    #[must_use]
+    pub fn cpu(&self) -> Duration {
+        self.user + self.system
+    }
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// It exited with this code, 0 to 255.
+    Exited(u8),
+    /// A signal ended it.
+    Signaled {
+        /// The signal's number.
+        signal: u8,
+        /// Whether the kernel says a core was dumped.
+        core: bool,
+    },
+    /// It was killed because its time was up.
+    TimedOut,
+}
+
+impl Outcome {
+    /// Whether the command says all went well.
+    #[must_use]
+    pub fn success(self) -> bool {
+        self == Self::Exited(0)
+    }
+
+    /// The exit code, if it exited.
+    #[must_use]
+    pub fn code(self) -> Option<u8> {
+        match self {
+            Self::Exited(code) => Some(code),
+            _ => None,
+        }
+    }
+
+    /// The signal, if one ended it.
+    #[must_use]
+    pub fn signal(self) -> Option<u8> {
+        match self {
+            Self::Signaled { signal, .. } => Some(signal),
+            _ => None,
+        }
+    }
+
+    /// One number for storage: the code, 256 + signal (+128 with a core), or 512.
+    #[must_use]
+    pub fn to_raw(self) -> u64 {
+        match self {
+            Self::Exited(code) => u64::from(code),
+            Self::Signaled { signal, core } => {
+                256 + u64::from(signal & 127) + if core { 128 } else { 0 }
+            }
+            Self::TimedOut => 512,
+        }
+    }
+
+    /// The reverse of [`Outcome::to_raw`].
+    #[must_use]
+    pub fn from_raw(raw: u64) -> Self {
+        match raw {
+            0..=255 => Self::Exited(raw as u8),
+            256..=511 => Self::Signaled {
+                signal: ((raw - 256) & 127) as u8,
+                core: raw - 256 >= 128,
+            },
+            _ => Self::TimedOut,
+        }
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exited(code) => write!(f, "exit code {code}"),
+            Self::Signaled { signal, core } => {
+                let dumped = if *core { " (core dumped)" } else { "" };
+                write!(f, "killed by {}{dumped}", signal_name(*signal))
+            }
+            Self::TimedOut => f.write_str("timed out"),
+        }
+    }
+}
+
+/// The name of a signal by its number, as this platform counts.
+#[must_use]
+pub fn signal_name(signal: u8) -> String {
+    nix::sys::signal::Signal::try_from(i32::from(signal)).map_or_else(
+        |_| format!("signal {signal}"),
+        |known| known.as_str().to_string(),
+    )
+}
+
+/// What sources of evidence read about one run beyond [`Usage`]. `None` is "not measured".
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Readings {
+    /// From the clone to the child's own stamp before exec.
+    pub spawn_latency: Option<Duration>,
+    /// On-CPU time of the main thread (`/proc/PID/schedstat`, first number).
+    pub main_run: Option<Duration>,
+    /// Run-queue time of the main thread (`/proc/PID/schedstat`, second number).
+    pub queued: Option<Duration>,
+    /// Processes that came to us after their parent ended, and ended within the run's harvest.
+    pub orphans: Option<u64>,
+    /// CPU time of those processes.
+    pub orphan_cpu: Option<Duration>,
+    /// Processes of the run still alive when it had ended.
+    pub leftovers: Option<u64>,
+    /// 1 if the command ignores SIGCHLD, so its children's CPU is in nobody's account.
+    pub auto_reaps: Option<u64>,
+    /// CPU time of the whole process tree, from the run's own cgroup.
+    pub tree_cpu: Option<Duration>,
+    /// Time stopped by a CPU quota.
+    pub throttled: Option<Duration>,
+    /// Enforcement periods in which the quota stopped the command.
+    pub throttled_periods: Option<u64>,
+    /// Enforcement periods that passed.
+    pub quota_periods: Option<u64>,
+    /// Time all tasks of the run's cgroup stalled on I/O (`io.pressure`, full).
+    pub io_stall: Option<Duration>,
+    /// Time all tasks of the run's cgroup stalled on memory (`memory.pressure`, full).
+    pub memory_stall: Option<Duration>,
+    /// Bytes fetched from the disk (`/proc/PID/io`).
+    pub read_bytes: Option<u64>,
+    /// Bytes sent to the disk (`/proc/PID/io`).
+    pub write_bytes: Option<u64>,
+    /// Peak memory of the whole tree, from the run's own cgroup.
+    pub tree_peak: Option<u64>,
+    /// Instructions retired in user mode.
+    pub instructions: Option<u64>,
+    /// CPU cycles in user mode.
+    pub cycles: Option<u64>,
+    /// Branches mispredicted.
+    pub branch_misses: Option<u64>,
+    /// Accesses that missed the last-level cache.
+    pub cache_misses: Option<u64>,
+}
+
+/// The record of one run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sample {
+    /// Which part of the session it belongs to.
+    pub phase: Phase,
+    /// Its number within benchmark and phase, from 0.
+    pub index: u64,
+    /// The round of all benchmarks it was part of, from 0.
+    pub round: u64,
+    /// Its place in that round, from 0.
+    pub position: u64,
+    /// When it began, since the session began.
+    pub start: Duration,
+    /// From exec to collected exit.
+    pub wall: Duration,
+    /// The kernel's account of the process and the children it waited for.
+    pub usage: Usage,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Length of the random environment padding, in bytes.
+    pub padding: u64,
+    /// What the evidence sources read.
+    pub readings: Readings,
+}
+
+impl Sample {
+    /// CPU time of the whole tree as far as it is known: the run's cgroup if it had one, otherwise
+    /// the kernel's account plus the processes that came to us.
+    #[must_use]
+    pub fn tree_cpu(&self) -> Duration {
+        let accounted = self.usage.cpu() + self.readings.orphan_cpu.unwrap_or_default();
+        self.readings
+            .tree_cpu
+            .map_or(accounted, |tree| tree.max(accounted))
+    }
+
+    /// Tree CPU that user and system time miss.
+    #[must_use]
+    pub fn hidden_cpu(&self) -> Duration {
+        self.tree_cpu().saturating_sub(self.usage.cpu())
+    }
+
+    /// Wall minus tree CPU in seconds; negative when threads ran in parallel.
+    #[must_use]
+    pub fn off_cpu_seconds(&self) -> f64 {
+        self.wall.as_secs_f64() - self.tree_cpu().as_secs_f64()
+    }
+
+    /// Run-queue time of the main thread, never more than the wall time.
+    #[must_use]
+    pub fn queued(&self) -> Option<Duration> {
+        self.readings.queued.map(|queued| queued.min(self.wall))
+    }
+}

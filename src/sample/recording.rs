@@ -1,0 +1,91 @@
+//! All runs of one benchmark, with host and conditions: complete, so that every number and every
+//! screen can be made again from it.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Attribution, Conditions, Host, Phase, Sample, Samples};
+
+/// The version of the recording format that this program writes.
+pub const SCHEMA: &str = "offbench/1";
+
+/// Why a recording ended before its plan did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CutShort {
+    /// A signal asked to stop.
+    Interrupted,
+    /// A run failed and failures were not to be ignored; the sentence says how.
+    Failed(String),
+}
+
+/// What happened on the whole machine while the benchmark ran: differences of counters.
+///
+/// Keys are those of the table in `probe`; a key that is absent was not measured.
+pub type MachineCounters = BTreeMap<String, f64>;
+
+/// All samples of one benchmark.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recording {
+    /// The machine.
+    pub host: Host,
+    /// What was asked.
+    pub conditions: Conditions,
+    /// Every run that was made, of every phase.
+    pub samples: Samples,
+    /// Machine-wide counters over the measured runs.
+    pub machine: MachineCounters,
+    /// What diagnostic runs found.
+    pub attribution: Option<Attribution>,
+    /// Set if it ended early.
+    pub cut_short: Option<CutShort>,
+    /// Remarks made while it ran, each a whole sentence in lower case.
+    pub notes: Vec<String>,
+}
+
+impl Recording {
+    /// A recording without samples.
+    #[must_use]
+    pub fn new(host: Host, conditions: Conditions) -> Self {
+        Self {
+            host,
+            conditions,
+            samples: Samples::new(),
+            machine: MachineCounters::new(),
+            attribution: None,
+            cut_short: None,
+            notes: Vec::new(),
+        }
+    }
+
+    /// The name for reports: the given one, or the command.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.conditions
+            .name
+            .as_deref()
+            .unwrap_or(&self.conditions.command)
+    }
+
+    /// The runs of one phase, in order.
+    pub fn of_phase(&self, phase: Phase) -> impl Iterator<Item = Sample> + '_ {
+        self.samples
+            .iter()
+            .filter(move |sample| sample.phase == phase)
+    }
+
+    /// The measured runs that count: those that succeeded.
+    pub fn measured(&self) -> impl Iterator<Item = Sample> + '_ {
+        self.of_phase(Phase::Measured)
+            .filter(|sample| sample.outcome.success())
+    }
+
+    /// How many measured runs failed.
+    #[must_use]
+    pub fn failed(&self) -> usize {
+        self.of_phase(Phase::Measured)
+            .filter(|sample| !sample.outcome.success())
+            .count()
+    }
+}
