@@ -39,7 +39,10 @@ pub enum Stamp {
 }
 
 /// What was asked for one benchmark.
-#[allow(clippy::struct_excessive_bools, reason = "independent facts of a file format")]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "independent facts of a file format"
+)]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Conditions {
     /// The command line as given, escaped for display.

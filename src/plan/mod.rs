@@ -1,0 +1,207 @@
+//! What shall be run, validated: nothing in a plan can fail validation later.
+//!
+//! Pure values; making one has no effect.
+
+pub mod hook;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+pub use hook::Hooks;
+
+/// Where the command's standard input comes from.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Input {
+    /// `/dev/null`.
+    #[default]
+    Null,
+    /// A file, opened again at its start for each run.
+    File(PathBuf),
+}
+
+/// Where the command's standard output and error go.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Output {
+    /// `/dev/null`; the end of standard error is kept for the message of a failing run.
+    #[default]
+    Null,
+    /// Standard output into a pipe that is drained; standard error as with `Null`.
+    Pipe,
+    /// Both are offbench's own.
+    Inherit,
+    /// Standard output into a file, emptied before each run.
+    File(PathBuf),
+}
+
+/// How a command is started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Invocation {
+    /// These words, the first being the program.
+    Direct(Vec<OsString>),
+    /// A shell's words, then the script as its last argument.
+    Shell {
+        /// The shell and its options up to and including `-c`.
+        shell: Vec<OsString>,
+        /// The command as written.
+        script: OsString,
+    },
+}
+
+/// One command line with everything that belongs to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Benchmark {
+    /// The command as written, as bytes.
+    pub command: OsString,
+    /// How it is started.
+    pub invocation: Invocation,
+    /// The name for reports, if one was given.
+    pub name: Option<String>,
+    /// Parameter values by name, for display.
+    pub parameters: BTreeMap<String, String>,
+    /// Variables added to or replacing those of the environment.
+    pub env: Vec<(OsString, OsString)>,
+    /// The working directory, if not offbench's own.
+    pub cwd: Option<PathBuf>,
+    /// Standard input.
+    pub input: Input,
+    /// Standard output and error.
+    pub output: Output,
+    /// What runs around it.
+    pub hooks: Hooks,
+}
+
+/// Which failures of the command do not stop its benchmark.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum IgnoreFailure {
+    /// Any failure stops.
+    #[default]
+    Never,
+    /// None does.
+    All,
+    /// These exit codes do not.
+    Codes(Vec<u8>),
+}
+
+impl IgnoreFailure {
+    /// Whether a run that ended so lets its benchmark go on.
+    #[must_use]
+    pub fn covers(&self, outcome: crate::sample::Outcome) -> bool {
+        match self {
+            _ if outcome.success() => true,
+            Self::Never => false,
+            Self::All => true,
+            Self::Codes(codes) => outcome.code().is_some_and(|code| codes.contains(&code)),
+        }
+    }
+}
+
+/// The order in which the runs of several benchmarks are taken.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Order {
+    /// In rounds of all benchmarks: a random order, then its reverse.
+    #[default]
+    Rounds,
+    /// All runs of one benchmark, then all of the next.
+    Sequential,
+}
+
+/// On which CPUs the command runs. offbench itself stays on one CPU in any case.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Placement {
+    /// Where the system puts it: the affinity offbench was started with.
+    #[default]
+    Free,
+    /// On the CPU offbench is on.
+    Pin,
+    /// On these.
+    Cpus(Vec<usize>),
+}
+
+/// How many warm-up runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Warmup {
+    /// This many.
+    Count(u64),
+    /// Until the series is steady.
+    Auto,
+}
+
+/// When diagnostic runs are made.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Explain {
+    /// When a warning has no named cause and the number of runs was not fixed.
+    #[default]
+    Auto,
+    /// For every benchmark.
+    Always,
+    /// For none.
+    Never,
+}
+
+/// How many runs are made.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Limits {
+    /// Warm-up runs.
+    pub warmup: Warmup,
+    /// At least this many measured runs.
+    pub min_runs: u64,
+    /// At most this many.
+    pub max_runs: Option<u64>,
+    /// Measured runs take at least this long in all, hooks included.
+    pub min_time: Duration,
+    /// No new run begins after this long.
+    pub max_time: Option<Duration>,
+    /// Wanted half-width of the median's (or ratio's) interval, as a fraction.
+    pub precision: Option<f64>,
+    /// Whether the user fixed the number of runs.
+    pub fixed: bool,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            warmup: Warmup::Count(1),
+            min_runs: 10,
+            max_runs: None,
+            min_time: Duration::from_secs(3),
+            max_time: None,
+            precision: None,
+            fixed: false,
+        }
+    }
+}
+
+/// What shall be run, and how.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan {
+    /// At least one.
+    pub benchmarks: Vec<Benchmark>,
+    /// How many runs of each.
+    pub limits: Limits,
+    /// In which order.
+    pub order: Order,
+    /// Seed of order, padding and resampling.
+    pub seed: u64,
+    /// Time limit of one run.
+    pub timeout: Option<Duration>,
+    /// Pause before each run.
+    pub sleep: Duration,
+    /// Which failures do not stop.
+    pub ignore_failure: IgnoreFailure,
+    /// CPUs of the commands.
+    pub placement: Placement,
+    /// Runs end when all their descendants have.
+    pub wait_descendants: bool,
+    /// All runs must write the same to standard output.
+    pub check_output: bool,
+    /// Waiting is intended and needs no finding.
+    pub expect_wait: bool,
+    /// When diagnostic runs are made.
+    pub explain: Explain,
+    /// A diagnostic run counts every blocking call.
+    pub trace: bool,
+    /// Environment of the commands before [`Benchmark::env`].
+    pub environment: Vec<(OsString, OsString)>,
+}

@@ -1,0 +1,3 @@
+//! Executes a plan, tells observers, returns recordings.
+
+pub mod executor;
