@@ -174,6 +174,10 @@ impl Default for Limits {
 }
 
 /// What shall be run, and how.
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "independent wishes of the user"
+)]
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
     /// At least one.

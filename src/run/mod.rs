@@ -1,3 +1,230 @@
 //! Executes a plan, tells observers, returns recordings.
+//!
+//! What was measured is never lost: an error, a failing command or an interrupt ends the session
+//! early, and everything recorded until then is returned with it.
 
+pub mod clock;
+pub mod event;
 pub mod executor;
+pub mod schedule;
+pub mod stop;
+
+use std::time::Duration;
+
+use crate::plan::Plan;
+use crate::sample::recording::CutShort;
+use crate::sample::{Conditions, Host, Outcome, Phase, Recording, Sample};
+
+pub use clock::Clock;
+pub use event::{Event, Flow, Observer};
+pub use executor::{Executor, Request, RunError};
+use schedule::{Schedule, Step};
+
+/// A run whose failure was not to be ignored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// Place of the benchmark in the plan.
+    pub benchmark: usize,
+    /// Part of the session.
+    pub phase: Phase,
+    /// Its number within benchmark and phase, from 0.
+    pub index: u64,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// The end of its standard error.
+    pub stderr: Vec<u8>,
+}
+
+/// What an execution brought.
+#[derive(Debug, Default)]
+pub struct Session {
+    /// One recording a benchmark that was begun, in plan order.
+    pub recordings: Vec<Recording>,
+    /// What kept offbench from measuring, and at which benchmark.
+    pub errors: Vec<(usize, RunError)>,
+    /// The failing run that ended the session.
+    pub failure: Option<Failure>,
+    /// The signal that ended the session.
+    pub interrupted: Option<i32>,
+}
+
+/// What an execution works with.
+pub struct Tools<'a> {
+    /// Makes runs.
+    pub executor: &'a mut dyn Executor,
+    /// Tells time.
+    pub clock: &'a dyn Clock,
+    /// Hears of everything.
+    pub observer: &'a mut dyn Observer,
+}
+
+/// Executes the plan. `conditions` holds one entry a benchmark.
+#[must_use]
+pub fn execute<'a>(
+    plan: &'a Plan,
+    host: &Host,
+    conditions: Vec<Conditions>,
+    tools: Tools<'a>,
+) -> Session {
+    let recordings = conditions
+        .into_iter()
+        .map(|one| Slot::new(Recording::new(host.clone(), one)))
+        .collect();
+    let mut runner = Runner {
+        plan,
+        schedule: Schedule::new(plan),
+        origin: tools.clock.now(),
+        tools,
+        slots: recordings,
+        session: Session::default(),
+    };
+    runner.go();
+    runner.finish()
+}
+
+struct Slot {
+    recording: Recording,
+    begun: bool,
+}
+
+impl Slot {
+    fn new(recording: Recording) -> Self {
+        Self {
+            recording,
+            begun: false,
+        }
+    }
+}
+
+struct Runner<'a> {
+    plan: &'a Plan,
+    schedule: Schedule,
+    origin: Duration,
+    tools: Tools<'a>,
+    slots: Vec<Slot>,
+    session: Session,
+}
+
+impl Runner<'_> {
+    fn go(&mut self) {
+        loop {
+            match self.schedule.step() {
+                Step::Begin(benchmark) => self.begin(benchmark),
+                Step::Run(request) => self.run(&request),
+                Step::End(benchmark) => self.end(benchmark),
+                Step::Done => break,
+            }
+            if self.session.interrupted.is_none() {
+                if let Some(signal) = self.tools.executor.interrupted() {
+                    self.session.interrupted = Some(signal);
+                    self.schedule.stop();
+                }
+            }
+        }
+    }
+
+    fn tell(&mut self, event: &Event<'_>) {
+        if self.tools.observer.event(event) == Flow::Stop {
+            self.schedule.stop();
+        }
+    }
+
+    fn begin(&mut self, benchmark: usize) {
+        self.tell(&Event::Begin { benchmark });
+        self.slots[benchmark].begun = true;
+        if let Err(error) = self.tools.executor.begin(benchmark) {
+            self.fail(benchmark, error);
+        }
+    }
+
+    fn fail(&mut self, benchmark: usize, error: RunError) {
+        self.slots[benchmark].recording.cut_short = Some(CutShort::Failed(error.to_string()));
+        self.session.errors.push((benchmark, error));
+        self.schedule.stop();
+    }
+
+    fn run(&mut self, request: &Request) {
+        self.tell(&Event::Starting { request });
+        let before = self.tools.clock.now();
+        let observer = &mut *self.tools.observer;
+        let mut tick = |elapsed| {
+            observer.event(&Event::Tick { request, elapsed });
+        };
+        match self.tools.executor.run(request, &mut tick) {
+            Ok(mut sample) => {
+                sample.start = before.saturating_sub(self.origin);
+                let took = self.tools.clock.now().saturating_sub(before);
+                self.keep(request, &sample, took);
+            }
+            Err(error) => self.fail(request.benchmark, error),
+        }
+    }
+
+    fn keep(&mut self, request: &Request, sample: &Sample, took: Duration) {
+        if self.tools.executor.interrupted().is_some() && !sample.outcome.success() {
+            // The signal that stops us also stopped the command: its time is not the command's.
+            return;
+        }
+        self.slots[request.benchmark].recording.samples.push(sample);
+        self.schedule.made(request, sample.wall, took);
+        let tally = self.schedule.tally(request.benchmark);
+        let progress = stop::progress(&self.plan.limits, tally);
+        self.tell(&Event::Sampled {
+            request,
+            sample,
+            progress,
+        });
+        if !self.plan.ignore_failure.covers(sample.outcome) {
+            self.give_up(request, sample.outcome);
+        }
+    }
+
+    fn give_up(&mut self, request: &Request, outcome: Outcome) {
+        let run = request.index + 1;
+        let kind = if request.phase == Phase::Warmup {
+            "warm-up run"
+        } else {
+            "run"
+        };
+        let slot = &mut self.slots[request.benchmark];
+        slot.recording.cut_short = Some(CutShort::Failed(format!("{outcome} in {kind} {run}")));
+        self.session.failure = Some(Failure {
+            benchmark: request.benchmark,
+            phase: request.phase,
+            index: request.index,
+            outcome,
+            stderr: self.tools.executor.last_stderr(),
+        });
+        self.schedule.stop();
+    }
+
+    fn end(&mut self, benchmark: usize) {
+        if let Err(error) = self.tools.executor.end(benchmark) {
+            self.fail(benchmark, error);
+        }
+        let tally = self.schedule.tally(benchmark);
+        let complete = stop::enough(&self.plan.limits, tally);
+        let recording = &mut self.slots[benchmark].recording;
+        recording.conditions.elapsed_s = tally.elapsed.as_secs_f64();
+        if !complete && recording.cut_short.is_none() {
+            recording.cut_short = Some(CutShort::Interrupted);
+        }
+        let recording = &self.slots[benchmark].recording;
+        if self.tools.observer.event(&Event::Finished {
+            benchmark,
+            recording,
+        }) == Flow::Stop
+        {
+            self.schedule.stop();
+        }
+    }
+
+    fn finish(mut self) -> Session {
+        let begun = self.slots.into_iter().filter(|slot| slot.begun);
+        self.session.recordings = begun.map(|slot| slot.recording).collect();
+        self.session
+    }
+}
+
+#[cfg(test)]
+mod tests;

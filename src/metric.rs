@@ -1,0 +1,262 @@
+//! The table of quantities that can be read from a sample.
+//!
+//! A row here is a row of every summary, comparison, gate and export. Values are in base units:
+//! seconds, bytes, counts.
+
+use crate::sample::Sample;
+
+/// What a metric is counted in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Quantity {
+    /// Seconds.
+    Time,
+    /// Bytes.
+    Memory,
+    /// A plain number.
+    Count,
+    /// A ratio of two times.
+    Ratio,
+}
+
+/// One quantity of a sample.
+#[derive(Debug)]
+pub struct Metric {
+    /// Stable identifier in kebab case, used in gates and options.
+    pub id: &'static str,
+    /// The key in JSON.
+    pub key: &'static str,
+    /// The label in tables.
+    pub label: &'static str,
+    /// What it is counted in.
+    pub quantity: Quantity,
+    /// One sentence for the manual.
+    pub help: &'static str,
+    /// Whether it has a place in the table on the terminal by itself.
+    pub headline: bool,
+    /// The value in base units, `None` where it was not measured.
+    pub read: fn(&Sample) -> Option<f64>,
+}
+
+impl PartialEq for Metric {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id
+    }
+}
+
+impl Metric {
+    /// The metric of that identifier.
+    #[must_use]
+    pub fn from_id(id: &str) -> Option<&'static Self> {
+        METRICS.iter().find(|metric| metric.id == id)
+    }
+}
+
+macro_rules! metric {
+    ($id:literal, $key:literal, $label:literal, $quantity:ident, $headline:literal, $help:literal, $read:expr) => {
+        Metric {
+            id: $id,
+            key: $key,
+            label: $label,
+            quantity: Quantity::$quantity,
+            help: $help,
+            headline: $headline,
+            read: $read,
+        }
+    };
+}
+
+/// The identifier of wall time.
+pub const WALL: &str = "wall";
+/// The identifier of CPU time.
+pub const CPU: &str = "cpu";
+/// The identifier of the ratio of wall to CPU time.
+pub const WALL_CPU: &str = "wall/cpu";
+
+/// Every quantity. All are better when smaller.
+pub static METRICS: &[Metric] = &[
+    metric!(
+        "wall",
+        "wall",
+        "wall",
+        Time,
+        true,
+        "Time from exec to the collected exit.",
+        |s| Some(s.wall.as_secs_f64())
+    ),
+    metric!(
+        "user",
+        "user",
+        "user",
+        Time,
+        true,
+        "CPU time in user mode, with the children waited for.",
+        |s| Some(s.usage.user.as_secs_f64())
+    ),
+    metric!(
+        "sys",
+        "system",
+        "sys",
+        Time,
+        true,
+        "CPU time in the kernel, with the children waited for.",
+        |s| Some(s.usage.system.as_secs_f64())
+    ),
+    metric!(
+        "cpu",
+        "cpu",
+        "CPU",
+        Time,
+        false,
+        "User plus system time of the whole process tree, as far as it is known.",
+        |s| Some(s.tree_cpu().as_secs_f64())
+    ),
+    metric!(
+        "off-cpu",
+        "off_cpu",
+        "off-CPU",
+        Time,
+        false,
+        "Wall minus CPU time; not defined where CPU exceeds wall.",
+        |s| Some(s.off_cpu_seconds()).filter(|off| *off >= 0.0)
+    ),
+    metric!(
+        "wall/cpu",
+        "wall_cpu",
+        "wall/CPU",
+        Ratio,
+        false,
+        "Wall time over CPU time, of the sums over all runs.",
+        |s| {
+            let cpu = s.tree_cpu().as_secs_f64();
+            (cpu > 0.0).then(|| s.wall.as_secs_f64() / cpu)
+        }
+    ),
+    metric!(
+        "rss",
+        "rss",
+        "peak RSS",
+        Memory,
+        false,
+        "Peak resident memory of the largest process.",
+        |s| Some(s.usage.max_rss as f64)
+    ),
+    metric!(
+        "queued",
+        "queued",
+        "queued",
+        Time,
+        false,
+        "Time the main thread was ready to run and no CPU was free.",
+        |s| s.queued().map(|queued| queued.as_secs_f64())
+    ),
+    metric!(
+        "major-faults",
+        "major_faults",
+        "major faults",
+        Count,
+        false,
+        "Page faults that needed the disk.",
+        |s| Some(s.usage.major_faults as f64)
+    ),
+    metric!(
+        "minor-faults",
+        "minor_faults",
+        "minor faults",
+        Count,
+        false,
+        "Page faults served from memory.",
+        |s| Some(s.usage.minor_faults as f64)
+    ),
+    metric!(
+        "voluntary-switches",
+        "voluntary_switches",
+        "voluntary switches",
+        Count,
+        false,
+        "Times the command gave up the CPU to wait.",
+        |s| Some(s.usage.voluntary_switches as f64)
+    ),
+    metric!(
+        "involuntary-switches",
+        "involuntary_switches",
+        "involuntary switches",
+        Count,
+        false,
+        "Times the CPU was taken from the command.",
+        |s| Some(s.usage.involuntary_switches as f64)
+    ),
+    metric!(
+        "instructions",
+        "instructions",
+        "instructions",
+        Count,
+        false,
+        "Instructions retired in user mode.",
+        |s| s.readings.instructions.map(|n| n as f64)
+    ),
+    metric!(
+        "cycles",
+        "cycles",
+        "cycles",
+        Count,
+        false,
+        "CPU cycles in user mode.",
+        |s| s.readings.cycles.map(|n| n as f64)
+    ),
+    metric!(
+        "branch-misses",
+        "branch_misses",
+        "branch misses",
+        Count,
+        false,
+        "Branches mispredicted in user mode.",
+        |s| s.readings.branch_misses.map(|n| n as f64)
+    ),
+    metric!(
+        "cache-misses",
+        "cache_misses",
+        "cache misses",
+        Count,
+        false,
+        "Accesses that missed the last-level cache in user mode.",
+        |s| s.readings.cache_misses.map(|n| n as f64)
+    ),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn table_is_consistent() {
+        let mut ids: Vec<_> = METRICS.iter().map(|metric| metric.id).collect();
+        for metric in METRICS {
+            assert!(
+                metric
+                    .id
+                    .bytes()
+                    .all(|b| b.is_ascii_lowercase() || b == b'-' || b == b'/'),
+                "{}",
+                metric.id
+            );
+            assert!(metric.help.ends_with('.') && !metric.label.is_empty());
+        }
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), METRICS.len());
+    }
+
+    #[test]
+    fn off_cpu_is_undefined_where_cpu_exceeds_wall() {
+        let mut sample = Sample {
+            wall: Duration::from_millis(10),
+            ..Sample::default()
+        };
+        sample.usage.user = Duration::from_millis(30);
+        let off = Metric::from_id("off-cpu").unwrap();
+        assert_eq!((off.read)(&sample), None);
+        sample.usage.user = Duration::from_millis(4);
+        assert!(((off.read)(&sample).unwrap() - 0.006).abs() < 1e-12);
+    }
+}

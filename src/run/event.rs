@@ -1,0 +1,65 @@
+//! What happens while a plan executes, told to an observer. Events belong to the run, drawing and
+//! saving to the observer.
+
+use std::time::Duration;
+
+use super::executor::Request;
+use crate::sample::{Recording, Sample};
+
+/// Something that happened.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// A benchmark begins, before its setup hook.
+    Begin {
+        /// Its place in the plan.
+        benchmark: usize,
+    },
+    /// A run will start next. Last chance to draw.
+    Starting {
+        /// Which run.
+        request: &'a Request,
+    },
+    /// A long run is still going on.
+    Tick {
+        /// Which run.
+        request: &'a Request,
+        /// Time since its start.
+        elapsed: Duration,
+    },
+    /// A run is over.
+    Sampled {
+        /// Which run.
+        request: &'a Request,
+        /// What it measured.
+        sample: &'a Sample,
+        /// How far the benchmark is, 0 to 1, as far as its limits tell.
+        progress: f64,
+    },
+    /// A benchmark is over, complete or cut short, after its cleanup hook.
+    Finished {
+        /// Its place in the plan.
+        benchmark: usize,
+        /// All its runs.
+        recording: &'a Recording,
+    },
+}
+
+/// Whether to go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flow {
+    /// Go on.
+    Continue,
+    /// End after the current run, as on an interrupt: nobody is listening any more.
+    Stop,
+}
+
+/// Hears of everything that happens.
+pub trait Observer {
+    /// Told of each event, never between the start and the end of a run except for ticks.
+    fn event(&mut self, event: &Event<'_>) -> Flow;
+
+    /// Asked once a benchmark's measured runs are over: how many diagnostic runs it needs.
+    fn diagnostic_runs(&mut self, _recording: &Recording) -> u64 {
+        0
+    }
+}

@@ -1,0 +1,245 @@
+//! The schedule with a scripted executor and a manual clock: no process, no sleep.
+
+use std::cell::Cell;
+use std::time::Duration;
+
+use super::*;
+use crate::plan::{
+    Benchmark, Hooks, IgnoreFailure, Input, Invocation, Limits, Order, Output, Warmup,
+};
+
+struct ManualClock(Cell<Duration>);
+
+impl Clock for ManualClock {
+    fn now(&self) -> Duration {
+        self.0.get()
+    }
+}
+
+/// Runs take a stated time and may fail; everything that happens is written to a log.
+struct Script<'a> {
+    clock: &'a ManualClock,
+    log: Vec<String>,
+    wall: Vec<Duration>,
+    fails_at: Option<(usize, u64)>,
+    interrupt_after: Option<usize>,
+    runs: usize,
+}
+
+impl Executor for Script<'_> {
+    fn begin(&mut self, benchmark: usize) -> Result<(), RunError> {
+        self.log.push(format!("begin {benchmark}"));
+        Ok(())
+    }
+
+    fn run(
+        &mut self,
+        request: &Request,
+        _tick: &mut dyn FnMut(Duration),
+    ) -> Result<Sample, RunError> {
+        let wall = self.wall[request.benchmark];
+        self.clock.0.set(self.clock.0.get() + wall);
+        self.runs += 1;
+        let name = ["A", "B", "C"][request.benchmark];
+        let phase = if request.phase == Phase::Warmup {
+            "w"
+        } else {
+            ""
+        };
+        self.log.push(format!("{name}{phase}{}", request.index));
+        let fails = request.phase == Phase::Measured
+            && self.fails_at == Some((request.benchmark, request.index));
+        let outcome = Outcome::Exited(u8::from(fails));
+        Ok(Sample {
+            phase: request.phase,
+            index: request.index,
+            round: request.round,
+            position: request.position,
+            wall,
+            outcome,
+            ..Sample::default()
+        })
+    }
+
+    fn end(&mut self, benchmark: usize) -> Result<(), RunError> {
+        self.log.push(format!("end {benchmark}"));
+        Ok(())
+    }
+
+    fn interrupted(&self) -> Option<i32> {
+        self.interrupt_after
+            .is_some_and(|n| self.runs >= n)
+            .then_some(2)
+    }
+
+    fn last_stderr(&self) -> Vec<u8> {
+        b"no such table".to_vec()
+    }
+}
+
+struct Deaf;
+
+impl Observer for Deaf {
+    fn event(&mut self, _event: &Event<'_>) -> Flow {
+        Flow::Continue
+    }
+}
+
+fn plan(count: usize, limits: Limits) -> Plan {
+    let benchmark = Benchmark {
+        command: "true".into(),
+        invocation: Invocation::Direct(vec!["true".into()]),
+        name: None,
+        parameters: std::collections::BTreeMap::new(),
+        env: Vec::new(),
+        cwd: None,
+        input: Input::Null,
+        output: Output::Null,
+        hooks: Hooks::default(),
+    };
+    Plan {
+        benchmarks: vec![benchmark; count],
+        limits,
+        order: Order::Rounds,
+        seed: 7,
+        timeout: None,
+        sleep: Duration::ZERO,
+        ignore_failure: IgnoreFailure::Never,
+        placement: crate::plan::Placement::Free,
+        wait_descendants: false,
+        check_output: false,
+        expect_wait: false,
+        explain: crate::plan::Explain::Never,
+        trace: false,
+        environment: Vec::new(),
+    }
+}
+
+fn fixed(runs: u64, warmup: u64) -> Limits {
+    Limits {
+        warmup: Warmup::Count(warmup),
+        min_runs: runs,
+        max_runs: Some(runs),
+        min_time: Duration::ZERO,
+        ..Limits::default()
+    }
+}
+
+fn perform(plan: &Plan, change: impl FnOnce(&mut Script<'_>)) -> (Session, Vec<String>) {
+    let clock = ManualClock(Cell::new(Duration::from_secs(1)));
+    let mut script = Script {
+        clock: &clock,
+        log: Vec::new(),
+        wall: vec![Duration::from_millis(100); plan.benchmarks.len()],
+        fails_at: None,
+        interrupt_after: None,
+        runs: 0,
+    };
+    change(&mut script);
+    let conditions = vec![Conditions::default(); plan.benchmarks.len()];
+    let tools = Tools {
+        executor: &mut script,
+        clock: &clock,
+        observer: &mut Deaf,
+    };
+    let session = execute(plan, &Host::default(), conditions, tools);
+    (session, script.log)
+}
+
+#[test]
+fn one_benchmark_in_order() {
+    let (session, log) = perform(&plan(1, fixed(2, 1)), |_| {});
+    assert_eq!(log, ["begin 0", "Aw0", "A0", "A1", "end 0"]);
+    assert_eq!(session.recordings[0].samples.len(), 3);
+    assert_eq!(session.recordings[0].cut_short, None);
+    assert!((session.recordings[0].conditions.elapsed_s - 0.2).abs() < 1e-9);
+}
+
+#[test]
+fn second_round_of_a_pair_is_the_first_reversed() {
+    let (session, log) = perform(&plan(3, fixed(4, 0)), |_| {});
+    let names: Vec<char> = log
+        .iter()
+        .filter(|l| !l.contains(' '))
+        .filter_map(|l| l.chars().next())
+        .collect();
+    assert_eq!(names.len(), 12);
+    for pair in names.chunks(6) {
+        let mirrored: Vec<char> = pair[..3].iter().rev().copied().collect();
+        assert_eq!(mirrored, pair[3..]);
+    }
+    for recording in &session.recordings {
+        let rounds: Vec<u64> = recording.samples.iter().map(|s| s.round).collect();
+        assert_eq!(rounds, [0, 1, 2, 3]);
+    }
+}
+
+#[test]
+fn order_depends_on_the_seed_alone() {
+    let mut other = plan(2, fixed(20, 0));
+    let (_, first) = perform(&other, |_| {});
+    let (_, again) = perform(&other, |_| {});
+    other.seed = 8;
+    let (_, changed) = perform(&other, |_| {});
+    assert_eq!(first, again);
+    assert_ne!(first, changed);
+}
+
+#[test]
+fn sequential_finishes_one_benchmark_before_the_next() {
+    let mut sequential = plan(2, fixed(2, 1));
+    sequential.order = Order::Sequential;
+    let (_, log) = perform(&sequential, |_| {});
+    let expected = "begin 0|Aw0|A0|A1|end 0|begin 1|Bw0|B0|B1|end 1";
+    assert_eq!(log.join("|"), expected);
+}
+
+#[test]
+fn a_quick_benchmark_goes_on_after_a_slow_one_has_enough() {
+    let limits = Limits {
+        warmup: Warmup::Count(0),
+        ..Limits::default()
+    };
+    let (session, _) = perform(&plan(2, limits), |script| {
+        script.wall = vec![Duration::from_millis(10), Duration::from_secs(1)];
+    });
+    assert_eq!(session.recordings[0].samples.len(), 300);
+    assert_eq!(session.recordings[1].samples.len(), 10);
+}
+
+#[test]
+fn failing_run_ends_the_session_and_is_kept() {
+    let (session, log) = perform(&plan(2, fixed(5, 0)), |script| {
+        script.fails_at = Some((1, 2));
+    });
+    let failure = session.failure.unwrap();
+    assert_eq!((failure.benchmark, failure.index), (1, 2));
+    assert_eq!(failure.stderr, b"no such table");
+    assert_eq!(session.recordings.len(), 2);
+    assert_eq!(session.recordings[1].failed(), 1);
+    assert!(log.ends_with(&["end 0".to_string(), "end 1".to_string()]));
+    let cut = session.recordings[1].cut_short.clone();
+    assert_eq!(cut, Some(CutShort::Failed("exit code 1 in run 3".into())));
+}
+
+#[test]
+fn ignored_failures_go_on() {
+    let mut ignoring = plan(1, fixed(5, 0));
+    ignoring.ignore_failure = IgnoreFailure::All;
+    let (session, _) = perform(&ignoring, |script| script.fails_at = Some((0, 2)));
+    assert!(session.failure.is_none());
+    assert_eq!(session.recordings[0].failed(), 1);
+    assert_eq!(session.recordings[0].measured().count(), 4);
+}
+
+#[test]
+fn an_interrupt_ends_what_was_begun_and_marks_it() {
+    let mut sequential = plan(2, fixed(5, 0));
+    sequential.order = Order::Sequential;
+    let (session, log) = perform(&sequential, |script| script.interrupt_after = Some(3));
+    assert_eq!(session.interrupted, Some(2));
+    assert_eq!(session.recordings.len(), 1);
+    assert_eq!(session.recordings[0].samples.len(), 3);
+    assert_eq!(session.recordings[0].cut_short, Some(CutShort::Interrupted));
+    assert_eq!(log.last().unwrap(), "end 0");
+}
