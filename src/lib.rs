@@ -7,3 +7,4 @@ pub mod plan;
 pub mod run;
 pub mod sample;
 pub mod stats;
+pub mod unit;

@@ -1,0 +1,209 @@
+//! The unit and the rounding of a row of times.
+
+use std::str::FromStr;
+
+use super::parse::suggest;
+use super::{Unit, UnitError, decimals_of_width, fixed};
+
+/// The unit a row of times is printed in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TimeUnit {
+    /// 1e-9 s.
+    Nanosecond,
+    /// 1e-6 s.
+    Microsecond,
+    /// 1e-3 s.
+    Millisecond,
+    /// 1 s.
+    Second,
+}
+
+impl TimeUnit {
+    /// The unit in which a median of that many seconds reads best.
+    #[must_use]
+    pub fn for_median(seconds: f64) -> Self {
+        match seconds.abs() {
+            s if s < 1e-6 && s > 0.0 => Self::Nanosecond,
+            s if s < 1e-3 && s > 0.0 => Self::Microsecond,
+            s if s < 1.0 => Self::Millisecond,
+            _ => Self::Second,
+        }
+    }
+
+    /// How many of this unit a second has.
+    #[must_use]
+    pub const fn per_second(self) -> f64 {
+        match self {
+            Self::Nanosecond => 1e9,
+            Self::Microsecond => 1e6,
+            Self::Millisecond => 1e3,
+            Self::Second => 1.0,
+        }
+    }
+
+    /// The abbreviation; `us` instead of `µs` without Unicode.
+    #[must_use]
+    pub const fn name(self, unicode: bool) -> &'static str {
+        match self {
+            Self::Nanosecond => "ns",
+            Self::Microsecond if unicode => "\u{b5}s",
+            Self::Microsecond => "us",
+            Self::Millisecond => "ms",
+            Self::Second => "s",
+        }
+    }
+
+    /// Decimals that reach one nanosecond; clocks tell no more.
+    const fn finest_decimals(self) -> usize {
+        match self {
+            Self::Nanosecond => 0,
+            Self::Microsecond => 3,
+            Self::Millisecond => 6,
+            Self::Second => 9,
+        }
+    }
+}
+
+impl FromStr for TimeUnit {
+    type Err = UnitError;
+
+    /// Reads `nanosecond`, `microsecond`, `millisecond`, `second`, or an abbreviation.
+    fn from_str(word: &str) -> Result<Self, UnitError> {
+        match word {
+            "nanosecond" | "ns" => Ok(Self::Nanosecond),
+            "microsecond" | "us" | "\u{b5}s" | "\u{3bc}s" => Ok(Self::Microsecond),
+            "millisecond" | "ms" => Ok(Self::Millisecond),
+            "second" | "s" => Ok(Self::Second),
+            "" => Err(UnitError::Empty),
+            other => Err(UnitError::UnknownUnit {
+                word: word.to_owned(),
+                unit: word.to_owned(),
+                position: 0,
+                suggestion: suggest(other, Some(Unit::Time))
+                    .filter(|unit| !matches!(*unit, "min" | "h")),
+                wanted: Some(Unit::Time),
+            }),
+        }
+    }
+}
+
+/// How the times of one row are printed: one unit, one number of decimals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TimeFormat {
+    /// The unit of every value of the row.
+    pub unit: TimeUnit,
+    /// Digits after the point.
+    pub decimals: usize,
+    /// Whether `µs` may be printed.
+    pub unicode: bool,
+}
+
+impl TimeFormat {
+    /// The format for a median with its interval: rounded to the interval's first two digits.
+    #[must_use]
+    pub fn for_interval(median: f64, (low, high): (f64, f64), unicode: bool) -> Self {
+        let unit = TimeUnit::for_median(median);
+        Self {
+            unit,
+            decimals: time_decimals(unit, high - low),
+            unicode,
+        }
+    }
+
+    /// The same rounding rule in a unit the user chose.
+    #[must_use]
+    pub fn in_unit(unit: TimeUnit, (low, high): (f64, f64), unicode: bool) -> Self {
+        Self {
+            unit,
+            decimals: time_decimals(unit, high - low),
+            unicode,
+        }
+    }
+
+    /// The bare number; `n/a` if the value is not finite.
+    #[must_use]
+    pub fn value(&self, seconds: f64) -> String {
+        fixed(seconds * self.unit.per_second(), self.decimals)
+    }
+
+    /// The number and the unit, such as `46.9 ms`.
+    #[must_use]
+    pub fn with_unit(&self, seconds: f64) -> String {
+        format!("{} {}", self.value(seconds), self.unit.name(self.unicode))
+    }
+}
+
+fn time_decimals(unit: TimeUnit, width_seconds: f64) -> usize {
+    decimals_of_width(width_seconds * unit.per_second()).min(unit.finest_decimals())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    #[test]
+    fn the_unit_follows_the_median() {
+        let table = [
+            (0.0, TimeUnit::Millisecond),
+            (5e-10, TimeUnit::Nanosecond),
+            (9.99e-7, TimeUnit::Nanosecond),
+            (1e-6, TimeUnit::Microsecond),
+            (9.99e-4, TimeUnit::Microsecond),
+            (1e-3, TimeUnit::Millisecond),
+            (0.999, TimeUnit::Millisecond),
+            (1.0, TimeUnit::Second),
+            (1e6, TimeUnit::Second),
+        ];
+        for (seconds, unit) in table {
+            assert_eq!(TimeUnit::for_median(seconds), unit, "{seconds}");
+        }
+        assert_eq!(TimeUnit::Microsecond.name(true), "µs");
+        assert_eq!(TimeUnit::Microsecond.name(false), "us");
+    }
+
+    #[test]
+    fn time_units_are_read() {
+        for unit in [
+            TimeUnit::Nanosecond,
+            TimeUnit::Microsecond,
+            TimeUnit::Millisecond,
+            TimeUnit::Second,
+        ] {
+            assert_eq!(unit.name(true).parse(), Ok(unit));
+            assert_eq!(unit.name(false).parse(), Ok(unit));
+        }
+        assert_eq!("millisecond".parse(), Ok(TimeUnit::Millisecond));
+        assert!("min".parse::<TimeUnit>().is_err());
+        assert!("".parse::<TimeUnit>().is_err());
+        let help = "MS".parse::<TimeUnit>().unwrap_err().help();
+        assert_eq!(help.as_deref(), Some("did you mean `ms`?"));
+    }
+
+    #[test]
+    fn times_are_rounded_to_two_digits_of_the_interval() {
+        let table: &[(f64, (f64, f64), &str)] = &[
+            (0.105_23, (0.1046, 0.1061), "105.2 ms"),
+            (0.046_93, (0.0462, 0.0475), "46.9 ms"),
+            (0.046_93, (0.04690, 0.04696), "46.930 ms"),
+            (0.5, (0.4, 0.6), "500 ms"),
+            (1.5, (1.2, 1.8), "1.50 s"),
+            (2.0, (2.0, 2.0), "2.0 s"),
+            (0.000_5, (0.0004, 0.0006), "500 µs"),
+            (5e-7, (4e-7, 6e-7), "500 ns"),
+            (5e-7, (5e-7, 5.001e-7), "500 ns"),
+            (1.0, (0.95, 1.0496), "1.00 s"),
+            (1.0, (0.95, 1.0489), "1.000 s"),
+            (1.0, (f64::NAN, 1.0), "1.0 s"),
+        ];
+        for (median, interval, shown) in table {
+            let format = TimeFormat::for_interval(*median, *interval, true);
+            assert_eq!(format.with_unit(*median), *shown, "{interval:?}");
+        }
+        let format = TimeFormat::in_unit(TimeUnit::Second, (0.0462, 0.0475), false);
+        assert_eq!(format.value(0.0469), "0.0469");
+        assert_eq!(format.value(f64::NAN), "n/a");
+        assert_eq!(decimals_of_width(0.0996), 2);
+        assert_eq!(decimals_of_width(0.0994), 3);
+        assert_eq!(decimals_of_width(1e-300), 9);
+        assert_eq!(decimals_of_width(1e300), 0);
+    }
+}
