@@ -4,19 +4,7 @@
 //! seconds, bytes, counts.
 
 use crate::sample::Sample;
-
-/// What a metric is counted in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Quantity {
-    /// Seconds.
-    Time,
-    /// Bytes.
-    Memory,
-    /// A plain number.
-    Count,
-    /// A ratio of two times.
-    Ratio,
-}
+use crate::unit::Unit;
 
 /// One quantity of a sample.
 #[derive(Debug)]
@@ -27,8 +15,8 @@ pub struct Metric {
     pub key: &'static str,
     /// The label in tables.
     pub label: &'static str,
-    /// What it is counted in.
-    pub quantity: Quantity,
+    /// What its values are, in base units.
+    pub unit: Unit,
     /// One sentence for the manual.
     pub help: &'static str,
     /// Whether it has a place in the table on the terminal by itself.
@@ -52,12 +40,12 @@ impl Metric {
 }
 
 macro_rules! metric {
-    ($id:literal, $key:literal, $label:literal, $quantity:ident, $headline:literal, $help:literal, $read:expr) => {
+    ($id:literal, $key:literal, $label:literal, $unit:ident, $headline:literal, $help:literal, $read:expr) => {
         Metric {
             id: $id,
             key: $key,
             label: $label,
-            quantity: Quantity::$quantity,
+            unit: Unit::$unit,
             help: $help,
             headline: $headline,
             read: $read,
@@ -135,7 +123,7 @@ pub static METRICS: &[Metric] = &[
         "rss",
         "rss",
         "peak RSS",
-        Memory,
+        Bytes,
         false,
         "Peak resident memory of the largest process.",
         |s| Some(s.usage.max_rss as f64)
