@@ -134,6 +134,8 @@ pub enum Invocation {
     /// Program and arguments, executed as they are; never empty.
     Direct(Vec<OsString>),
     /// Shell words, to which `-c` and the script are added.
+    ///
+    /// A script may start with a dash, which `sh -c` would read as an option.
     Shell {
         /// Program and options of the shell; never empty.
         shell: Vec<OsString>,

@@ -145,7 +145,7 @@ pub fn signed_percent(fraction: f64) -> String {
     format!("{sign}{text}%")
 }
 
-/// A duration exactly, in the largest unit that divides it; [`parse_duration`] reads it back.
+/// A duration exactly, in the largest unit that divides it; [`super::parse_duration`] reads it back.
 #[must_use]
 pub fn exact_duration(duration: Duration) -> String {
     const SIZES: [(u128, &str); 4] = [
