@@ -1,6 +1,6 @@
 //! How many runs, for how long, and how precise: values that are valid once they exist.
 //!
-//! Defaults of the stop rule are not decided here; a limit nobody set stays `None`.
+//! It does not decide when a series is good enough; `run::stop` does.
 
 use std::ffi::OsStr;
 use std::str::FromStr;
@@ -15,6 +15,15 @@ pub const MAX_RUNS: u64 = 1_000_000_000;
 
 /// The longest duration that can be asked for, about 31 years.
 pub const MAX_DURATION: Duration = Duration::from_secs(1_000_000_000);
+
+/// Measured runs where nothing else is asked for.
+const DEFAULT_RUNS: u64 = 10;
+/// Measuring time where nothing else is asked for.
+const DEFAULT_TIME: Duration = Duration::from_secs(3);
+/// Runs before a wanted precision is first looked for.
+const PRECISION_RUNS: u64 = 20;
+/// When the search for a precision ends, unless `--max-time` says otherwise.
+const PRECISION_TIME: Duration = Duration::from_secs(60);
 
 /// Why a limit is refused; `option` is the option's name, or what kind of value it is.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -255,27 +264,40 @@ pub struct Wishes {
 }
 
 /// How a benchmark starts and when it stops; the limits do not contradict each other.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limits {
     /// Runs before measuring.
     pub warmup: Warmup,
-    /// The fewest measured runs.
-    pub min_runs: Option<Runs>,
-    /// The most measured runs; equal to `min_runs` if an exact number was asked for.
-    pub max_runs: Option<Runs>,
-    /// Measure at least so long.
-    pub min_time: Option<Duration>,
-    /// Start no further run after so long.
+    /// At least this many measured runs.
+    pub min_runs: u64,
+    /// At most this many.
+    pub max_runs: Option<u64>,
+    /// Measured runs take at least this long in all, hooks included.
+    pub min_time: Duration,
+    /// No new run begins after this long.
     pub max_time: Option<Duration>,
-    /// Measure until the interval is so narrow.
-    pub precision: Option<Precision>,
-    /// Stop a single run after so long.
-    pub timeout: Option<Duration>,
+    /// Wanted half-width of the median's (or ratio's) interval, as a fraction.
+    pub precision: Option<f64>,
+    /// Whether the user fixed the number of runs.
+    pub fixed: bool,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            warmup: Warmup::default(),
+            min_runs: DEFAULT_RUNS,
+            max_runs: None,
+            min_time: DEFAULT_TIME,
+            max_time: None,
+            precision: None,
+            fixed: false,
+        }
+    }
 }
 
 impl Limits {
-    /// Puts the wishes together; an exact number of runs becomes minimum and maximum.
+    /// Puts the wishes together with the defaults; an exact number of runs is minimum and maximum.
     ///
     /// # Errors
     ///
@@ -285,24 +307,33 @@ impl Limits {
         let mut errors = conflicts(wishes);
         errors.extend(runs_reversed(wishes));
         errors.extend(times_reversed(wishes));
-        if !errors.is_empty() {
-            return Err(errors);
+        if errors.is_empty() {
+            Ok(Self::of(wishes))
+        } else {
+            Err(errors)
         }
-        Ok(Self {
-            warmup: wishes.warmup.unwrap_or_default(),
-            min_runs: wishes.runs.or(wishes.min_runs),
-            max_runs: wishes.runs.or(wishes.max_runs),
-            min_time: wishes.min_time,
-            max_time: wishes.max_time,
-            precision: wishes.precision,
-            timeout: wishes.timeout,
-        })
     }
 
-    /// The number of runs if exactly one is possible.
-    #[must_use]
-    pub fn exact_runs(&self) -> Option<Runs> {
-        self.min_runs.filter(|_| self.min_runs == self.max_runs)
+    fn of(wishes: &Wishes) -> Self {
+        let exact = wishes.runs.map(Runs::count);
+        let most = exact.or(wishes.max_runs.map(Runs::count));
+        let precision = wishes.precision.map(Precision::fraction);
+        let (runs, time) = match (exact, precision) {
+            (Some(exact), _) => (exact, Duration::ZERO),
+            (None, Some(_)) => (PRECISION_RUNS, Duration::ZERO),
+            (None, None) => (DEFAULT_RUNS, DEFAULT_TIME),
+        };
+        let max_time = wishes.max_time.or(precision.map(|_| PRECISION_TIME));
+        let least = wishes.min_runs.map_or(runs, Runs::count);
+        Self {
+            warmup: wishes.warmup.unwrap_or_default(),
+            min_runs: most.map_or(least, |most| least.min(most)),
+            max_runs: most,
+            min_time: wishes.min_time.unwrap_or(time),
+            max_time,
+            precision,
+            fixed: exact.is_some(),
+        }
     }
 }
 
@@ -443,17 +474,25 @@ mod tests {
             ..Wishes::default()
         };
         let limits = Limits::new(&wishes).unwrap();
-        assert_eq!(limits.exact_runs(), Runs::new(7));
+        assert_eq!(
+            (limits.min_runs, limits.max_runs, limits.fixed),
+            (7, Some(7), true)
+        );
         let wishes = Wishes {
             max_runs: Runs::new(5),
             ..Wishes::default()
         };
         let limits = Limits::new(&wishes).unwrap();
-        assert_eq!((limits.min_runs, limits.exact_runs()), (None, None));
-        let limits = Limits::new(&Wishes::default()).unwrap();
+        assert_eq!((limits.min_runs, limits.max_runs), (5, Some(5)));
+        assert_eq!(Limits::new(&Wishes::default()), Ok(Limits::default()));
+        let wishes = Wishes {
+            precision: "1%".parse().ok(),
+            ..Wishes::default()
+        };
+        let limits = Limits::new(&wishes).unwrap();
         assert_eq!(
-            (limits.warmup, limits.exact_runs()),
-            (Warmup::Count(1), None)
+            (limits.min_runs, limits.max_time),
+            (20, Some(Duration::from_secs(60)))
         );
     }
 

@@ -2,14 +2,21 @@
 //!
 //! Pure values; making one has no effect.
 
+pub mod command;
+mod decimal;
 pub mod hook;
+pub mod limit;
+pub mod parameter;
+pub mod words;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+pub use command::Invocation;
 pub use hook::Hooks;
+pub use limit::{Limits, Warmup};
 
 /// Where the command's standard input comes from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -33,20 +40,6 @@ pub enum Output {
     Inherit,
     /// Standard output into a file, emptied before each run.
     File(PathBuf),
-}
-
-/// How a command is started.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Invocation {
-    /// These words, the first being the program.
-    Direct(Vec<OsString>),
-    /// A shell's words, then the script as its last argument.
-    Shell {
-        /// The shell and its options up to and including `-c`.
-        shell: Vec<OsString>,
-        /// The command as written.
-        script: OsString,
-    },
 }
 
 /// One command line with everything that belongs to it.
@@ -119,15 +112,6 @@ pub enum Placement {
     Cpus(Vec<usize>),
 }
 
-/// How many warm-up runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Warmup {
-    /// This many.
-    Count(u64),
-    /// Until the series is steady.
-    Auto,
-}
-
 /// When diagnostic runs are made.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Explain {
@@ -138,39 +122,6 @@ pub enum Explain {
     Always,
     /// For none.
     Never,
-}
-
-/// How many runs are made.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Limits {
-    /// Warm-up runs.
-    pub warmup: Warmup,
-    /// At least this many measured runs.
-    pub min_runs: u64,
-    /// At most this many.
-    pub max_runs: Option<u64>,
-    /// Measured runs take at least this long in all, hooks included.
-    pub min_time: Duration,
-    /// No new run begins after this long.
-    pub max_time: Option<Duration>,
-    /// Wanted half-width of the median's (or ratio's) interval, as a fraction.
-    pub precision: Option<f64>,
-    /// Whether the user fixed the number of runs.
-    pub fixed: bool,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            warmup: Warmup::Count(1),
-            min_runs: 10,
-            max_runs: None,
-            min_time: Duration::from_secs(3),
-            max_time: None,
-            precision: None,
-            fixed: false,
-        }
-    }
 }
 
 /// What shall be run, and how.

@@ -145,9 +145,22 @@ impl Samples {
         sample
     }
 
-    /// All of them, in order.
+    /// All of them, in order. Fields that never change are read once.
     pub fn iter(&self) -> impl Iterator<Item = Sample> + '_ {
-        (0..self.len).map(|index| self.get(index))
+        let template = self.get(0);
+        let varying: Vec<_> = self
+            .columns
+            .iter()
+            .zip(FIELDS)
+            .filter(|(column, _)| !matches!(column, Column::Constant { .. }))
+            .collect();
+        (0..self.len).map(move |index| {
+            let mut sample = template;
+            for (column, field) in &varying {
+                (field.write)(&mut sample, column.get(index));
+            }
+            sample
+        })
     }
 
     /// Memory held on the heap, in bytes.
