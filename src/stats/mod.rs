@@ -6,20 +6,30 @@
 
 use thiserror::Error;
 
+pub mod attribution;
 pub mod bootstrap;
+pub mod compare;
+pub mod decision;
 pub mod density;
 mod distribution;
 pub mod estimate;
 pub mod exact;
+mod hodges_lehmann;
 pub mod moments;
 pub mod order;
 pub mod outlier;
+pub mod precision;
 pub mod random;
+pub mod rank;
+pub mod ratio;
+pub mod session;
 pub mod statistic;
 pub mod summary;
 pub mod trend;
+pub mod warmup;
 pub mod warning;
 
+pub use compare::{Comparison, Verdict};
 pub use estimate::{Estimate, Interval, Method};
 pub use statistic::{STATISTICS, Statistic};
 pub use summary::{Settings, Summary};
