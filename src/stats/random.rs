@@ -1,9 +1,9 @@
 //! Seeded pseudo-random numbers whose meaning never changes between releases.
 //!
-//! xoshiro256++ (Blackman and Vigna 2021), seeded by SplitMix64 (Steele, Lea, Flood 2014), bounded
+//! xoshiro256++ (Blackman and Vigna 2021), seeded by `SplitMix64` (Steele, Lea, Flood 2014), bounded
 //! by the method of Lemire (2019). Not for secrets.
 
-/// SplitMix64: spreads one seed over the state of a larger generator.
+/// `SplitMix64`: spreads one seed over the state of a larger generator.
 #[derive(Debug, Clone)]
 pub struct SplitMix64(u64);
 

@@ -1,0 +1,197 @@
+//! The table of statistics: gates, file formats, and help follow it.
+//!
+//! A row names, explains, and computes one statistic; nothing else in the crate lists them.
+
+use super::Series;
+use super::distribution::student_factor;
+use super::estimate::{Estimate, Interval, Method};
+use super::moments;
+use super::order;
+use super::summary::Facts;
+
+/// A named function of a series.
+#[derive(Debug, Clone, Copy)]
+pub struct Statistic {
+    /// Stable kebab-case id.
+    pub id: &'static str,
+    /// Words for the head of a table.
+    pub label: &'static str,
+    /// One line of help.
+    pub help: &'static str,
+    /// Fewest runs for an interval at 95%; `None` when the statistic never has one and decisions
+    /// about it go by the point.
+    pub fewest_runs: Option<usize>,
+    /// The value; `None` when the series is too short for it.
+    pub value: fn(&Series) -> Option<f64>,
+    interval: fn(&Facts<'_>) -> Option<Interval>,
+    fewest: fn(f64) -> Option<usize>,
+}
+
+/// All statistics, in the order of every table.
+pub static STATISTICS: [Statistic; 9] = [
+    Statistic {
+        id: "median",
+        label: "median",
+        help: "Half of the runs are faster, half are slower",
+        fewest_runs: Some(6),
+        value: |series| Some(series.median()),
+        interval: |facts| facts.median_interval(),
+        fewest: |level| order::fewest_runs(0.5, level),
+    },
+    Statistic {
+        id: "mean",
+        label: "mean",
+        help: "The sum over all runs, divided by their number",
+        fewest_runs: Some(2),
+        value: |series| Some(moments::mean(series.values())),
+        interval: mean_interval,
+        fewest: |_| Some(2),
+    },
+    point("min", "min", "The smallest value", |series| {
+        Some(series.min())
+    }),
+    point("max", "max", "The largest value", |series| {
+        Some(series.max())
+    }),
+    Statistic {
+        id: "p90",
+        label: "p90",
+        help: "90% of the runs are not above this",
+        fewest_runs: Some(36),
+        value: |series| Some(series.quantile(0.90)),
+        interval: |facts| quantile_interval(facts, 0.90),
+        fewest: |level| order::fewest_runs(0.90, level),
+    },
+    Statistic {
+        id: "p95",
+        label: "p95",
+        help: "95% of the runs are not above this",
+        fewest_runs: Some(72),
+        value: |series| Some(series.quantile(0.95)),
+        interval: |facts| quantile_interval(facts, 0.95),
+        fewest: |level| order::fewest_runs(0.95, level),
+    },
+    Statistic {
+        id: "p99",
+        label: "p99",
+        help: "99% of the runs are not above this",
+        fewest_runs: Some(368),
+        value: |series| Some(series.quantile(0.99)),
+        interval: |facts| quantile_interval(facts, 0.99),
+        fewest: |level| order::fewest_runs(0.99, level),
+    },
+    point(
+        "stddev",
+        "σ",
+        "Standard deviation, divisor n - 1",
+        |series| moments::deviation(series.values()),
+    ),
+    point(
+        "cv",
+        "cv",
+        "Standard deviation divided by the mean",
+        |series| {
+            let center = moments::mean(series.values());
+            moments::deviation(series.values())
+                .filter(|_| center != 0.0)
+                .map(|spread| spread / center)
+        },
+    ),
+];
+
+/// A row without interval.
+const fn point(
+    id: &'static str,
+    label: &'static str,
+    help: &'static str,
+    value: fn(&Series) -> Option<f64>,
+) -> Statistic {
+    Statistic {
+        id,
+        label,
+        help,
+        fewest_runs: None,
+        value,
+        interval: |_| None,
+        fewest: |_| None,
+    }
+}
+
+impl Statistic {
+    /// The row with this id.
+    #[must_use]
+    pub fn named(id: &str) -> Option<&'static Self> {
+        STATISTICS.iter().find(|statistic| statistic.id == id)
+    }
+
+    /// Fewest runs for an interval at `level` in 0..1; `None` when it never has one.
+    #[must_use]
+    pub fn fewest_runs_at(&self, level: f64) -> Option<usize> {
+        (self.fewest)(level)
+    }
+
+    /// Value and interval; `None` when the series is too short for the value.
+    pub(super) fn estimate(&self, facts: &Facts<'_>) -> Option<Estimate> {
+        let value = (self.value)(facts.series)?;
+        Some(Estimate {
+            value,
+            interval: (self.interval)(facts),
+        })
+    }
+}
+
+/// Student t interval of the mean (Student 1908), x̄ ± t s/√n; with the number of effective runs
+/// for an autocorrelated series.
+fn mean_interval(facts: &Facts<'_>) -> Option<Interval> {
+    let center = moments::mean(facts.series.values());
+    let spread = moments::deviation(facts.series.values())?;
+    let (runs, method) = match facts.correlation {
+        Some(found) => (found.effective_runs, Method::StudentTEffective),
+        None => (facts.series.runs() as f64, Method::StudentT),
+    };
+    // fewer than two effective runs still leave one degree of freedom
+    let factor = student_factor(facts.level, (runs - 1.0).max(1.0));
+    let half = factor * spread / runs.sqrt();
+    Some(Interval {
+        low: center - half,
+        high: center + half,
+        level: facts.level,
+        method,
+    })
+}
+
+/// Order-statistic interval of a quantile.
+fn quantile_interval(facts: &Facts<'_>, q: f64) -> Option<Interval> {
+    order::interval(facts.series.sorted(), q, facts.level).map(|found| found.interval)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_have_unique_kebab_case_ids_and_texts() {
+        for (index, row) in STATISTICS.iter().enumerate() {
+            assert!(
+                row.id
+                    .chars()
+                    .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+            );
+            assert!(STATISTICS[..index].iter().all(|other| other.id != row.id));
+            assert!(!row.label.is_empty() && !row.help.is_empty() && !row.help.ends_with('.'));
+            assert!(std::ptr::eq(Statistic::named(row.id).unwrap(), row));
+        }
+        assert!(Statistic::named("mode").is_none());
+    }
+
+    #[test]
+    fn fewest_runs_at_95_percent_are_what_the_rule_gives() {
+        for row in &STATISTICS {
+            assert_eq!(row.fewest_runs, row.fewest_runs_at(0.95), "{}", row.id);
+        }
+        assert_eq!(
+            Statistic::named("median").unwrap().fewest_runs_at(0.99),
+            Some(8)
+        );
+    }
+}

@@ -1,0 +1,232 @@
+//! What the order of the runs tells: drift, resemblance of neighbours, alternation.
+
+use super::Series;
+use super::distribution::normal_two_sided;
+use super::moments::mean;
+use super::order::median_of;
+
+/// The test of Mann (1945) and Kendall (1975) for a monotonic trend, with the correction for ties.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MannKendall {
+    /// Rising minus falling pairs of runs.
+    pub s: i64,
+    /// Variance of `s` without trend.
+    pub variance: f64,
+    /// Standardised `s`, moved by one towards 0.
+    pub z: f64,
+    /// Two-sided p value.
+    pub p: f64,
+}
+
+/// Mann–Kendall test over run order, in O(n log n) by counting inversions.
+#[must_use]
+pub fn mann_kendall(series: &Series) -> MannKendall {
+    let pairs = |count: usize| signed(count * count.saturating_sub(1) / 2);
+    let weight = |count: usize| {
+        let count = count as f64;
+        count * (count - 1.0) * (2.0 * count + 5.0)
+    };
+    let runs = series.runs();
+    let (mut untied, mut variance) = (pairs(runs), weight(runs));
+    for group in series.sorted().chunk_by(|a, b| a.total_cmp(b).is_eq()) {
+        untied -= pairs(group.len());
+        variance -= weight(group.len());
+    }
+    let falling = inversions(&mut series.values().to_vec(), &mut vec![0.0; runs]);
+    let s = untied - 2 * falling;
+    let variance = variance.max(0.0) / 18.0;
+    let towards_zero = (s - s.signum()) as f64;
+    let z = if variance > 0.0 {
+        towards_zero / variance.sqrt()
+    } else {
+        0.0
+    };
+    MannKendall {
+        s,
+        variance,
+        z,
+        p: normal_two_sided(z),
+    }
+}
+
+/// A count of pairs with room for a sign.
+#[allow(
+    clippy::cast_possible_wrap,
+    reason = "pairs of runs in memory stay far below 2^63"
+)]
+fn signed(count: usize) -> i64 {
+    count as i64
+}
+
+/// Number of pairs with the larger value first; sorts `values` by merging through `spare`.
+fn inversions(values: &mut [f64], spare: &mut [f64]) -> i64 {
+    let count = values.len();
+    if count < 2 {
+        return 0;
+    }
+    let middle = count / 2;
+    let (left, right) = values.split_at_mut(middle);
+    let (spare_left, spare_right) = spare.split_at_mut(middle);
+    let mut found = inversions(left, spare_left) + inversions(right, spare_right);
+    let (mut from_left, mut from_right) = (0, 0);
+    for target in spare.iter_mut() {
+        let right_first = from_right < right.len()
+            && (from_left == left.len() || right[from_right] < left[from_left]);
+        if right_first {
+            *target = right[from_right];
+            from_right += 1;
+            found += signed(left.len() - from_left);
+        } else {
+            *target = left[from_left];
+            from_left += 1;
+        }
+    }
+    values.copy_from_slice(spare);
+    found
+}
+
+/// Medians of the first and the last ⌊n/2⌋ runs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Halves {
+    /// Runs in each half.
+    pub runs: usize,
+    /// Median of the earlier half.
+    pub earlier: f64,
+    /// Median of the later half.
+    pub later: f64,
+    /// later / earlier − 1.
+    pub shift: f64,
+}
+
+/// Compares the halves of the session; `None` for a single run.
+#[must_use]
+pub fn halves(series: &Series) -> Option<Halves> {
+    let values = series.values();
+    let runs = values.len() / 2;
+    if runs == 0 {
+        return None;
+    }
+    let earlier = median_of(&mut values[..runs].to_vec());
+    let later = median_of(&mut values[values.len() - runs..].to_vec());
+    Some(Halves {
+        runs,
+        earlier,
+        later,
+        shift: later / earlier - 1.0,
+    })
+}
+
+/// Lag-1 autocorrelation Σ dᵢdᵢ₊₁ / Σ dᵢ², d = x − mean (Box and Jenkins 1970, 2.1.5).
+///
+/// `None` below two runs or when all values are equal.
+#[must_use]
+pub fn lag_one(series: &Series) -> Option<f64> {
+    let values = series.values();
+    let center = mean(values);
+    let total: f64 = values.iter().map(|value| (value - center).powi(2)).sum();
+    if values.len() < 2 || total <= 0.0 {
+        return None;
+    }
+    let products = values
+        .windows(2)
+        .map(|pair| (pair[0] - center) * (pair[1] - center));
+    Some(products.sum::<f64>() / total)
+}
+
+/// How much neighbouring runs resemble each other.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Autocorrelation {
+    /// Lag-1 autocorrelation r.
+    pub lag_one: f64,
+    /// r + (1 + 4r)/n, at most 0.95: its small-sample bias removed (Kendall 1954).
+    pub corrected: f64,
+    /// Number of independent runs that would tell as much: n (1 − r') / (1 + r') (Bayley and
+    /// Hammersley 1946); n when r' is not positive.
+    pub effective_runs: f64,
+    /// √(n / effective runs), at least 1.
+    pub widening: f64,
+    /// Whether it is beyond chance: from 20 runs, r > max(2/√n, 0.1).
+    pub significant: bool,
+}
+
+/// Lag-1 autocorrelation and what it costs; `None` below 3 runs or without spread.
+#[must_use]
+pub fn autocorrelation(series: &Series) -> Option<Autocorrelation> {
+    let runs = series.runs() as f64;
+    if runs < 3.0 {
+        return None;
+    }
+    let lag_one = lag_one(series)?;
+    let corrected = (lag_one + (1.0 + 4.0 * lag_one) / runs).min(0.95);
+    let factor = if corrected > 0.0 {
+        (1.0 - corrected) / (1.0 + corrected)
+    } else {
+        1.0
+    };
+    Some(Autocorrelation {
+        lag_one,
+        corrected,
+        effective_runs: runs * factor,
+        widening: factor.sqrt().recip(),
+        significant: runs >= 20.0 && lag_one > (2.0 / runs.sqrt()).max(0.1),
+    })
+}
+
+/// Whether every second run is slower, beyond chance: from 20 runs, r < −2.33/√n − 1/n.
+#[must_use]
+pub fn alternates(lag_one: f64, runs: usize) -> bool {
+    let count = runs as f64;
+    runs >= 20 && lag_one < -2.33 / count.sqrt() - 1.0 / count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::random::Random;
+    use super::*;
+
+    fn series(values: &[f64]) -> Series {
+        Series::new(values.to_vec()).unwrap()
+    }
+
+    #[test]
+    fn counting_inversions_equals_comparing_all_pairs() {
+        let mut random = Random::new(3);
+        for runs in [1, 2, 3, 17, 64, 101] {
+            let values: Vec<f64> = (0..runs).map(|_| random.index(12) as f64).collect();
+            let mut expected = 0;
+            for (index, first) in values.iter().enumerate() {
+                for later in &values[index + 1..] {
+                    expected += i64::from(later > first) - i64::from(later < first);
+                }
+            }
+            assert_eq!(mann_kendall(&series(&values)).s, expected);
+        }
+    }
+
+    #[test]
+    fn a_constant_series_has_no_trend_and_no_correlation() {
+        let same = series(&[0.25; 12]);
+        let trend = mann_kendall(&same);
+        assert_eq!((trend.s, trend.p), (0, 1.0));
+        assert_eq!(autocorrelation(&same), None);
+        assert!(halves(&same).unwrap().shift.abs() < f64::EPSILON);
+    }
+
+    #[test]
+    fn strictly_rising_runs_have_the_largest_s() {
+        let rising: Vec<f64> = (0..50).map(f64::from).collect();
+        let trend = mann_kendall(&series(&rising));
+        assert_eq!(trend.s, 50 * 49 / 2);
+        assert!(trend.p < 1e-10);
+        let falling: Vec<f64> = rising.iter().rev().copied().collect();
+        assert_eq!(mann_kendall(&series(&falling)).s, -trend.s);
+    }
+
+    #[test]
+    fn alternation_is_negative_correlation() {
+        let values: Vec<f64> = (0..24).map(|run| f64::from(run % 2)).collect();
+        let correlation = autocorrelation(&series(&values)).unwrap();
+        assert!(alternates(correlation.lag_one, 24) && !correlation.significant);
+        assert!((correlation.widening - 1.0).abs() < f64::EPSILON);
+    }
+}
