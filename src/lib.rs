@@ -1,7 +1,10 @@
 //! offbench runs commands again and again, measures each run from outside, and says how long they
 //! take, how sure that is, and whether the time was spent computing or waiting.
 
+pub mod analysis;
+pub mod diagnose;
 pub mod evidence;
+pub mod gate;
 pub mod metric;
 pub mod plan;
 pub mod run;

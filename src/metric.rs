@@ -57,6 +57,8 @@ macro_rules! metric {
 pub const WALL: &str = "wall";
 /// The identifier of CPU time.
 pub const CPU: &str = "cpu";
+/// The identifier of time spent waiting for a CPU.
+pub const QUEUED: &str = "queued";
 /// The identifier of the ratio of wall to CPU time.
 pub const WALL_CPU: &str = "wall/cpu";
 

@@ -1,0 +1,262 @@
+//! Comparing commands: the ratio of each metric with its interval, and what may be said.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Question, Reference, Subject};
+use crate::diagnose::Tier;
+use crate::metric::{CPU, METRICS, Metric, WALL};
+use crate::sample::Recording;
+use crate::stats::compare::{self, Pairing};
+use crate::stats::{Estimate, Series};
+
+/// What may be said about a ratio.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// The command is slower (or uses more) than the reference.
+    Slower,
+    /// The command is faster (or uses less).
+    Faster,
+    /// No difference is shown.
+    None,
+    /// The same within the practical limit.
+    Equal,
+    /// One of the two failed: there is no ratio.
+    Failed,
+}
+
+impl Verdict {
+    /// The stable identifier.
+    #[must_use]
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Slower => "slower",
+            Self::Faster => "faster",
+            Self::None => "none",
+            Self::Equal => "equal",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// The ratio of one metric, command over reference.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Comparison {
+    /// Which.
+    pub metric: &'static Metric,
+    /// Hodges–Lehmann ratio with its rank interval; `None` where a value is zero or one failed.
+    pub ratio: Option<Estimate>,
+    /// Ratio of the means.
+    pub ratio_of_means: Option<Estimate>,
+    /// Ratio of the medians.
+    pub ratio_of_medians: Option<Estimate>,
+    /// Pairs it is made of; 0 when the runs were taken apart.
+    pub pairs: usize,
+    /// Few slow runs make the difference of the means.
+    pub few_slow_runs: bool,
+    /// What may be said.
+    pub verdict: Verdict,
+}
+
+/// One command against the reference.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Versus {
+    /// Place of the reference.
+    pub reference: usize,
+    /// Place of the command.
+    pub command: usize,
+    /// Confidence level of each interval, so that all together hold.
+    pub level: f64,
+    /// Every metric both have, in table order.
+    pub metrics: Vec<Comparison>,
+    /// The one sentence.
+    pub sentence: String,
+    /// What must be known with it, one sentence each.
+    pub remarks: Vec<String>,
+}
+
+impl Versus {
+    /// The comparison of a metric.
+    #[must_use]
+    pub fn metric(&self, id: &str) -> Option<&Comparison> {
+        self.metrics.iter().find(|one| one.metric.id == id)
+    }
+}
+
+/// Compares every command with the reference.
+pub(super) fn compare_all(
+    subjects: &[Subject<'_>],
+    reference: usize,
+    question: &Question,
+) -> Vec<Versus> {
+    let level = match question.reference {
+        Reference::Command(_) => {
+            compare::level_against_reference(question.settings.level, subjects.len())
+        }
+        Reference::Fastest => {
+            compare::level_against_fastest(question.settings.level, subjects.len())
+        }
+    };
+    let others = (0..subjects.len()).filter(|place| *place != reference);
+    others
+        .map(|command| versus(subjects, (reference, command), level, question))
+        .collect()
+}
+
+fn versus(
+    subjects: &[Subject<'_>],
+    (reference, command): (usize, usize),
+    level: f64,
+    question: &Question,
+) -> Versus {
+    let (a, b) = (&subjects[reference], &subjects[command]);
+    let failed = a.counts.failed > 0
+        || b.counts.failed > 0
+        || a.counts.counted() == 0
+        || b.counts.counted() == 0;
+    let metrics: Vec<Comparison> = METRICS
+        .iter()
+        .filter(|metric| a.summary(metric.id).is_some() && b.summary(metric.id).is_some())
+        .filter_map(|metric| one_metric(metric, (a, b), level, question))
+        .collect();
+    let metrics = if failed { Vec::new() } else { metrics };
+    let mut versus = Versus {
+        reference,
+        command,
+        level,
+        metrics,
+        sentence: String::new(),
+        remarks: Vec::new(),
+    };
+    let names = (reference + 1, command + 1);
+    if failed {
+        versus.sentence = failure_sentence(names, (a, b));
+    } else {
+        versus.sentence = super::sentence::verdict(&versus, names);
+        versus.remarks = super::sentence::remarks(&versus, names, (a, b));
+    }
+    versus
+}
+
+fn failure_sentence(
+    (a_name, b_name): (usize, usize),
+    (a, b): (&Subject<'_>, &Subject<'_>),
+) -> String {
+    let (name, subject) = if b.counts.failed > 0 || b.counts.counted() == 0 {
+        (b_name, b)
+    } else {
+        (a_name, a)
+    };
+    format!(
+        "no ratio: {name} failed {} of {}",
+        subject.counts.failed, subject.counts.measured
+    )
+}
+
+fn one_metric(
+    metric: &'static Metric,
+    (a, b): (&Subject<'_>, &Subject<'_>),
+    level: f64,
+    question: &Question,
+) -> Option<Comparison> {
+    let (pairing, first, second) = series(metric, a.recording, b.recording)?;
+    let settings = question.settings.at_level(level);
+    let found = compare::compare(&first, &second, pairing, &settings).ok()?;
+    let enough = first.runs() > 1 && second.runs() > 1;
+    Some(Comparison {
+        metric,
+        ratio: Some(found.ratio),
+        ratio_of_means: Some(found.ratio_of_means),
+        ratio_of_medians: Some(found.ratio_of_medians),
+        pairs: if pairing == Pairing::Paired {
+            first.runs()
+        } else {
+            0
+        },
+        few_slow_runs: found.few_slow_runs,
+        verdict: if enough {
+            verdict(&found.ratio, question.practical_limit)
+        } else {
+            Verdict::None
+        },
+    })
+}
+
+fn verdict(ratio: &Estimate, limit: Option<f64>) -> Verdict {
+    match compare::Verdict::of(ratio, limit) {
+        compare::Verdict::Slower => Verdict::Slower,
+        compare::Verdict::Faster => Verdict::Faster,
+        compare::Verdict::Equal => Verdict::Equal,
+        _ => Verdict::None,
+    }
+}
+
+/// The values of both: of the rounds that both have when they were taken in rounds, of all runs
+/// otherwise.
+fn series(metric: &Metric, a: &Recording, b: &Recording) -> Option<(Pairing, Series, Series)> {
+    let read = |recording: &Recording| -> Option<Vec<(u64, f64)>> {
+        recording
+            .measured()
+            .map(|s| (metric.read)(&s).map(|value| (s.round, value)))
+            .collect()
+    };
+    let (a_values, b_values) = (read(a)?, read(b)?);
+    let paired = a.conditions.paired && b.conditions.paired;
+    if !paired {
+        let plain = |values: Vec<(u64, f64)>| {
+            Series::new(values.into_iter().map(|(_, v)| v).collect()).ok()
+        };
+        return Some((Pairing::Separate, plain(a_values)?, plain(b_values)?));
+    }
+    let (first, second) = common_rounds(&a_values, &b_values);
+    Some((
+        Pairing::Paired,
+        Series::new(first).ok()?,
+        Series::new(second).ok()?,
+    ))
+}
+
+/// Both lists are in the order of their rounds.
+fn common_rounds(a: &[(u64, f64)], b: &[(u64, f64)]) -> (Vec<f64>, Vec<f64>) {
+    let (mut first, mut second) = (Vec::new(), Vec::new());
+    let mut rest = b.iter().peekable();
+    for (round, value) in a {
+        while rest.peek().is_some_and(|(other, _)| other < round) {
+            rest.next();
+        }
+        if let Some((_, other)) = rest.next_if(|(other, _)| other == round) {
+            first.push(*value);
+            second.push(*other);
+        }
+    }
+    (first, second)
+}
+
+/// Whether wall and CPU time differ with certainty in opposite directions.
+pub(super) fn clocks_disagree(versus: &Versus) -> bool {
+    let ratio = |id: &str| versus.metric(id).and_then(|one| one.ratio);
+    match (ratio(WALL), ratio(CPU)) {
+        (Some(wall), Some(cpu)) => compare::disagree(&wall, &cpu),
+        _ => false,
+    }
+}
+
+/// The tier of a subject.
+pub(super) fn tier(subject: &Subject<'_>) -> Tier {
+    subject
+        .diagnosis
+        .as_ref()
+        .map_or(Tier::None, |diagnosis| diagnosis.tier)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_rounds_that_both_have_are_pairs() {
+        let a = [(0, 1.0), (1, 2.0), (3, 3.0), (4, 4.0)];
+        let b = [(1, 20.0), (2, 25.0), (3, 30.0)];
+        assert_eq!(common_rounds(&a, &b), (vec![2.0, 3.0], vec![20.0, 30.0]));
+    }
+}

@@ -1,0 +1,180 @@
+//! From the samples of a benchmark to slices of its wall time that add up to the whole. Pure.
+//!
+//! Seconds are means over the measured runs. What was not measured is `None`, never zero.
+
+use std::time::Duration;
+
+use crate::evidence::Missing;
+use crate::sample::Sample;
+
+/// Where the wall time of a run went, mean seconds a run.
+///
+/// `user + system + hidden_cpu + queued + waiting = wall` where CPU does not exceed wall.
+/// `throttled` is part of `queued`, `disk` of `waiting`; `memory_stall` overlaps CPU.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Slices {
+    /// Wall time.
+    pub wall: f64,
+    /// CPU in user mode.
+    pub user: f64,
+    /// CPU in the kernel.
+    pub system: f64,
+    /// CPU of background processes that user and system miss.
+    pub hidden_cpu: Option<f64>,
+    /// Ready to run, no CPU free: the main thread's, a lower bound for a tree.
+    pub queued: Option<f64>,
+    /// Stopped by a CPU quota.
+    pub throttled: Option<f64>,
+    /// Blocked. `None` where CPU exceeds wall: waiting cannot be told from parallel work.
+    pub waiting: Option<f64>,
+    /// At least this much of the waiting was for the disk.
+    pub disk: Option<f64>,
+    /// At least this much went to memory reclaim.
+    pub memory_stall: Option<f64>,
+}
+
+/// Why a slice is missing, for those that can be.
+#[must_use]
+pub fn missing_waiting() -> Missing {
+    Missing::because("more than one CPU was busy: waiting cannot be told from parallel work")
+        .remedy("--explain=always")
+}
+
+/// Adds up the measured runs. `None` without any.
+#[must_use]
+pub fn slices(samples: impl Iterator<Item = Sample>) -> Option<Slices> {
+    let mut sums = Sums::default();
+    for sample in samples {
+        sums.add(&sample);
+    }
+    sums.slices()
+}
+
+/// The mean of a value that not every run has.
+#[derive(Debug, Default)]
+struct Mean {
+    seconds: f64,
+    runs: u64,
+}
+
+impl Mean {
+    fn add(&mut self, value: Option<Duration>) {
+        if let Some(value) = value {
+            self.seconds += value.as_secs_f64();
+            self.runs += 1;
+        }
+    }
+
+    /// The mean, if most of all runs have the value.
+    fn of(&self, all: u64) -> Option<f64> {
+        (self.runs > 0 && 2 * self.runs > all).then(|| self.seconds / self.runs as f64)
+    }
+}
+
+#[derive(Debug, Default)]
+struct Sums {
+    runs: u64,
+    wall: Mean,
+    user: Mean,
+    system: Mean,
+    hidden: Mean,
+    queued: Mean,
+    throttled: Mean,
+    disk: Mean,
+    memory: Mean,
+}
+
+impl Sums {
+    fn add(&mut self, sample: &Sample) {
+        let readings = &sample.readings;
+        let capped = |value: Option<Duration>| value.map(|time| time.min(sample.wall));
+        let counted = readings.orphan_cpu.or(readings.tree_cpu);
+        self.runs += 1;
+        self.wall.add(Some(sample.wall));
+        self.user.add(Some(sample.usage.user));
+        self.system.add(Some(sample.usage.system));
+        self.hidden.add(counted.map(|_| sample.hidden_cpu()));
+        self.queued.add(sample.queued());
+        self.throttled.add(capped(readings.throttled));
+        self.disk.add(capped(readings.io_stall));
+        self.memory.add(capped(readings.memory_stall));
+    }
+
+    fn slices(&self) -> Option<Slices> {
+        let of = |mean: &Mean| mean.of(self.runs);
+        let (wall, user, system) = (of(&self.wall)?, of(&self.user)?, of(&self.system)?);
+        let hidden_cpu = of(&self.hidden);
+        let off = wall - user - system - hidden_cpu.unwrap_or(0.0);
+        let queued = of(&self.queued).map(|time| if off > 0.0 { time.min(off) } else { time });
+        Some(Slices {
+            wall,
+            user,
+            system,
+            hidden_cpu,
+            queued,
+            throttled: of(&self.throttled),
+            waiting: waiting(wall, off, queued),
+            disk: of(&self.disk),
+            memory_stall: of(&self.memory),
+        })
+    }
+}
+
+/// What is left of the wall time. CPU may exceed wall by a little without any parallel work: it
+/// includes the child's part before exec.
+fn waiting(wall: f64, off: f64, queued: Option<f64>) -> Option<f64> {
+    if off >= 0.0 {
+        Some((off - queued.unwrap_or(0.0)).max(0.0))
+    } else if -off <= (wall * 0.02).max(100e-6) {
+        Some(0.0)
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(wall: u64, user: u64, queued: Option<u64>) -> Sample {
+        let mut sample = Sample {
+            wall: Duration::from_millis(wall),
+            ..Sample::default()
+        };
+        sample.usage.user = Duration::from_millis(user);
+        sample.readings.queued = queued.map(Duration::from_millis);
+        sample
+    }
+
+    #[test]
+    fn slices_add_up_to_wall() {
+        let all = [sample(100, 20, Some(30)), sample(140, 40, Some(10))];
+        let slices = slices(all.into_iter()).unwrap();
+        let sum = slices.user + slices.system + slices.queued.unwrap() + slices.waiting.unwrap();
+        assert!((sum - slices.wall).abs() < 1e-12);
+        assert!((slices.waiting.unwrap() - 0.070).abs() < 1e-12);
+    }
+
+    #[test]
+    fn parallel_work_hides_waiting() {
+        let slices = slices([sample(100, 350, Some(5))].into_iter()).unwrap();
+        assert_eq!(slices.waiting, None);
+        assert!(slices.queued.is_some());
+    }
+
+    #[test]
+    fn a_hair_more_cpu_than_wall_is_no_parallel_work() {
+        let slices = slices([sample(1000, 1010, None)].into_iter()).unwrap();
+        assert_eq!(slices.waiting, Some(0.0));
+        assert_eq!(slices.queued, None);
+    }
+
+    #[test]
+    fn hidden_cpu_counts() {
+        let mut one = sample(210, 2, None);
+        one.readings.orphan_cpu = Some(Duration::from_millis(202));
+        let slices = slices([one].into_iter()).unwrap();
+        assert!((slices.hidden_cpu.unwrap() - 0.202).abs() < 1e-12);
+        assert!((slices.waiting.unwrap() - 0.006).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,162 @@
+//! Findings that stand beside the ratio: the environment disturbed the runs, or the account of CPU
+//! time is incomplete. Thresholds are those of the definition, with a floor so that the cost of
+//! starting a process never counts as one.
+
+use super::balance::Slices;
+use super::tier::Tier;
+use super::{Figures, words};
+use crate::evidence::{Cause, Class};
+use crate::sample::{Recording, Sample};
+
+/// One finding.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finding {
+    /// How loud it is by itself.
+    pub tier: Tier,
+    /// What it is about; `None` for remarks without a cause.
+    pub cause: Option<Cause>,
+    /// The sentence.
+    pub text: String,
+    /// Whether the ratio's tier must not be given beside it.
+    pub replaces_tier: bool,
+}
+
+impl Finding {
+    fn new(tier: Tier, cause: Cause, text: String) -> Self {
+        Self {
+            tier,
+            cause: Some(cause),
+            text,
+            replaces_tier: false,
+        }
+    }
+}
+
+/// Share of wall above which waiting for a CPU is a finding whatever the ratio.
+const QUEUED_SHARE: f64 = 0.05;
+/// Share of wall above which a quota is a finding.
+const THROTTLED_SHARE: f64 = 0.01;
+/// Share of wall above which memory reclaim is a finding.
+const MEMORY_SHARE: f64 = 0.05;
+/// Mean seconds a run below which queueing is the ordinary cost of starting.
+const QUEUED_FLOOR: f64 = 300e-6;
+/// CPU of background processes below which nobody needs to know.
+const HIDDEN_FLOOR: f64 = 1e-3;
+const HIDDEN_SHARE: f64 = 0.01;
+
+/// Counts over the runs that findings need.
+#[derive(Debug, Default)]
+struct Counts {
+    runs: usize,
+    queued: usize,
+    throttled: usize,
+    leftovers: usize,
+    most_leftovers: u64,
+    auto_reaped: usize,
+    tree_known: usize,
+    quota: (u64, u64),
+}
+
+impl Counts {
+    fn of(recording: &Recording) -> Self {
+        let mut counts = Self::default();
+        for sample in recording.measured() {
+            counts.add(&sample);
+        }
+        counts
+    }
+
+    fn add(&mut self, sample: &Sample) {
+        let readings = &sample.readings;
+        let wall = sample.wall.as_secs_f64();
+        let share = |time: Option<std::time::Duration>| {
+            time.map_or(0.0, |time| time.as_secs_f64() / wall.max(1e-9))
+        };
+        self.runs += 1;
+        self.queued += usize::from(share(sample.queued()) >= QUEUED_SHARE);
+        self.throttled += usize::from(share(readings.throttled) >= THROTTLED_SHARE);
+        let left = readings.leftovers.unwrap_or(0);
+        self.leftovers += usize::from(left > 0);
+        self.most_leftovers = self.most_leftovers.max(left);
+        self.auto_reaped += usize::from(readings.auto_reaps == Some(1));
+        self.tree_known += usize::from(readings.tree_cpu.is_some());
+        self.quota.0 += readings.throttled_periods.unwrap_or(0);
+        self.quota.1 += readings.quota_periods.unwrap_or(0);
+    }
+}
+
+/// Everything to be said beside the tier, in order of weight.
+pub(super) fn findings(recording: &Recording, slices: &Slices, figures: &Figures) -> Vec<Finding> {
+    let counts = Counts::of(recording);
+    [
+        incomplete(&counts),
+        hidden(slices, figures),
+        quota(&counts, slices),
+        queue(&counts, slices, figures),
+        memory(slices),
+        figures.stalls.clone().map(|text| Finding {
+            tier: Tier::Note,
+            cause: None,
+            text,
+            replaces_tier: false,
+        }),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// CPU time that is in nobody's account: the ratio cannot be trusted.
+fn incomplete(counts: &Counts) -> Option<Finding> {
+    let complete = counts.tree_known == counts.runs;
+    let (cause, text) = if counts.leftovers > 0 {
+        let text = words::leftovers(counts.most_leftovers, counts.leftovers, counts.runs);
+        (Cause::Leftovers, text)
+    } else if counts.auto_reaped > 0 && !complete {
+        (Cause::AutoReaped, words::auto_reaped())
+    } else {
+        return None;
+    };
+    debug_assert_eq!(cause.class(), Class::Accounting);
+    Some(Finding {
+        replaces_tier: !complete || cause == Cause::Leftovers,
+        ..Finding::new(Tier::Note, cause, text)
+    })
+}
+
+fn hidden(slices: &Slices, figures: &Figures) -> Option<Finding> {
+    let missed = slices.hidden_cpu?;
+    if missed < HIDDEN_FLOOR || missed < HIDDEN_SHARE * slices.wall {
+        return None;
+    }
+    let text = words::hidden_work(missed, figures.ratio.map(|ratio| ratio.value));
+    Some(Finding::new(Tier::Note, Cause::HiddenCpu, text))
+}
+
+fn quota(counts: &Counts, slices: &Slices) -> Option<Finding> {
+    let throttled = slices.throttled?;
+    if throttled < THROTTLED_SHARE * slices.wall || counts.throttled == 0 {
+        return None;
+    }
+    let text = words::quota(throttled, slices.wall, counts.quota);
+    Some(Finding::new(Tier::Warning, Cause::CpuQuota, text))
+}
+
+fn queue(counts: &Counts, slices: &Slices, figures: &Figures) -> Option<Finding> {
+    let queued = slices.queued? - slices.throttled.unwrap_or(0.0);
+    if queued < QUEUED_SHARE * slices.wall || queued < QUEUED_FLOOR {
+        return None;
+    }
+    let without = figures.without_queueing.as_deref();
+    let text = words::queueing(queued / slices.wall, counts.queued, counts.runs, without);
+    Some(Finding::new(Tier::Warning, Cause::CpuQueue, text))
+}
+
+fn memory(slices: &Slices) -> Option<Finding> {
+    let stalled = slices.memory_stall?;
+    if stalled < MEMORY_SHARE * slices.wall {
+        return None;
+    }
+    let text = words::memory(stalled / slices.wall);
+    Some(Finding::new(Tier::Warning, Cause::MemoryPressure, text))
+}

@@ -1,0 +1,422 @@
+//! The grammar of a gate: `metric[.stat] OP value`, stating the bad condition.
+//!
+//! Parsing has no effect and every error carries the position of the word it is about.
+
+use std::fmt;
+
+use crate::metric::{METRICS, Metric, WALL_CPU};
+use crate::stats::decision::Past;
+use crate::stats::statistic::{STATISTICS, Statistic};
+use crate::unit::{Quantity, Unit, UnitError};
+
+/// One comparison operator.
+#[derive(Debug, PartialEq)]
+pub struct Operator {
+    /// As written.
+    pub symbol: &'static str,
+    /// Which values are bad.
+    pub past: Past,
+    /// Whether the limit itself is bad.
+    pub inclusive: bool,
+    /// One line for the manual.
+    pub help: &'static str,
+}
+
+/// Every operator; longer ones first, so that `>=` is not read as `>`.
+pub static OPERATORS: &[Operator] = &[
+    Operator {
+        symbol: ">=",
+        past: Past::Above,
+        inclusive: true,
+        help: "bad at the limit or above it",
+    },
+    Operator {
+        symbol: "<=",
+        past: Past::Below,
+        inclusive: true,
+        help: "bad at the limit or below it",
+    },
+    Operator {
+        symbol: ">",
+        past: Past::Above,
+        inclusive: false,
+        help: "bad above the limit",
+    },
+    Operator {
+        symbol: "<",
+        past: Past::Below,
+        inclusive: false,
+        help: "bad below the limit",
+    },
+];
+
+/// A condition on a metric that makes a benchmark fail.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Expression {
+    /// As written, blanks folded.
+    pub text: String,
+    /// What is looked at.
+    pub metric: &'static Metric,
+    /// Which of its statistics.
+    pub statistic: &'static str,
+    /// Which values are bad.
+    pub operator: &'static Operator,
+    /// The limit, in base units; a fraction of wall if `share_of_wall`.
+    pub limit: f64,
+    /// `off-cpu > 80%`: the metric is taken as its share of wall time.
+    pub share_of_wall: bool,
+}
+
+/// Why a gate cannot be read. Positions are bytes from the start of the text.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum GateError {
+    /// No operator in the text.
+    #[error("no comparison in `{text}`")]
+    NoOperator {
+        /// The whole text.
+        text: String,
+    },
+    /// The metric is not in the table.
+    #[error("unknown metric `{word}` at byte {position} of `{text}`")]
+    UnknownMetric {
+        /// The whole text.
+        text: String,
+        /// The word.
+        word: String,
+        /// Where it begins.
+        position: usize,
+        /// A metric with a similar name.
+        suggestion: Option<String>,
+    },
+    /// The statistic is not in the table.
+    #[error("unknown statistic `{word}` at byte {position} of `{text}`")]
+    UnknownStatistic {
+        /// The whole text.
+        text: String,
+        /// The word.
+        word: String,
+        /// Where it begins.
+        position: usize,
+        /// A statistic with a similar name.
+        suggestion: Option<String>,
+    },
+    /// The metric has only one value a benchmark.
+    #[error("`{metric}` has no statistic `{word}` at byte {position} of `{text}`")]
+    NoStatistic {
+        /// The whole text.
+        text: String,
+        /// The metric.
+        metric: &'static str,
+        /// The word.
+        word: String,
+        /// Where it begins.
+        position: usize,
+    },
+    /// The limit is no value.
+    #[error("{error} at byte {position} of `{text}`")]
+    BadValue {
+        /// The whole text.
+        text: String,
+        /// Where it begins.
+        position: usize,
+        /// What is wrong with it.
+        error: UnitError,
+    },
+    /// The limit is of another kind than the metric.
+    #[error("`{metric}` is {wanted}, `{word}` at byte {position} of `{text}` is not")]
+    WrongUnit {
+        /// The whole text.
+        text: String,
+        /// The metric, with its statistic.
+        metric: String,
+        /// What it wants.
+        wanted: Unit,
+        /// The word.
+        word: String,
+        /// Where it begins.
+        position: usize,
+    },
+}
+
+impl GateError {
+    /// What to write instead.
+    #[must_use]
+    pub fn help(&self) -> Option<String> {
+        Some(match self {
+            Self::NoOperator { .. } => {
+                "write the bad condition, such as 'wall/cpu > 3' or 'wall.p99 > 250ms'".to_string()
+            }
+            Self::UnknownMetric {
+                suggestion: Some(word),
+                ..
+            }
+            | Self::UnknownStatistic {
+                suggestion: Some(word),
+                ..
+            } => {
+                format!("did you mean `{word}`?")
+            }
+            Self::UnknownMetric { .. } => format!("metrics: {}", ids(METRICS.iter().map(|m| m.id))),
+            Self::UnknownStatistic { .. } => {
+                format!("statistics: {}", ids(STATISTICS.iter().map(|s| s.id)))
+            }
+            Self::NoStatistic { metric, .. } => {
+                format!("`{metric}` is one number of all runs: leave the statistic out")
+            }
+            Self::BadValue { error, .. } => return error.help(),
+            Self::WrongUnit { wanted, .. } => {
+                format!("write {wanted}, such as {}", wanted.example())
+            }
+        })
+    }
+}
+
+fn ids<'a>(all: impl Iterator<Item = &'a str>) -> String {
+    all.collect::<Vec<_>>().join(" ")
+}
+
+impl Expression {
+    /// Reads a gate.
+    ///
+    /// # Errors
+    /// What is wrong and where.
+    pub fn parse(text: &str) -> Result<Self, GateError> {
+        let (at, operator) =
+            find_operator(text).ok_or_else(|| GateError::NoOperator { text: shown(text) })?;
+        let (metric, statistic) = parse_left(text, &text[..at])?;
+        let value_at = at + operator.symbol.len();
+        let word = text[value_at..].trim();
+        let position = value_at + text[value_at..].find(word).unwrap_or(0);
+        let bad = |error| GateError::BadValue {
+            text: shown(text),
+            position,
+            error,
+        };
+        let quantity: Quantity = word.parse().map_err(bad)?;
+        let wanted = wanted_unit(metric, statistic);
+        let share_of_wall = metric.unit == Unit::Time
+            && wanted == Unit::Time
+            && quantity.unit == Some(Unit::Percent);
+        if !share_of_wall && !fits(wanted, &quantity) {
+            return Err(GateError::WrongUnit {
+                text: shown(text),
+                metric: format!("{}.{}", metric.id, statistic),
+                wanted,
+                word: shown(word),
+                position,
+            });
+        }
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        Ok(Self {
+            text,
+            metric,
+            statistic,
+            operator,
+            limit: quantity.value,
+            share_of_wall,
+        })
+    }
+
+    /// The limit moved by the smallest step, so that a bad value is always strictly past it.
+    #[must_use]
+    pub fn strict_limit(&self) -> f64 {
+        let step = f64::EPSILON * self.limit.abs().max(f64::MIN_POSITIVE);
+        match (self.operator.inclusive, self.operator.past) {
+            (false, _) => self.limit,
+            (true, Past::Above) => self.limit - step,
+            (true, Past::Below) => self.limit + step,
+        }
+    }
+
+    /// The unit of value and limit.
+    #[must_use]
+    pub fn unit(&self) -> Unit {
+        if self.share_of_wall {
+            Unit::Percent
+        } else {
+            wanted_unit(self.metric, self.statistic)
+        }
+    }
+}
+
+impl fmt::Display for Expression {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+fn shown(text: &str) -> String {
+    crate::unit::display_escaped(text.as_ref()).into_owned()
+}
+
+/// The known word that `word` was probably meant to be (Jaro and Winkler 1990).
+fn closest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
+    let scored = known.map(|candidate| (strsim::jaro_winkler(word, candidate), candidate));
+    let (score, best) = scored.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    (score > 0.75).then(|| best.to_string())
+}
+
+fn find_operator(text: &str) -> Option<(usize, &'static Operator)> {
+    let at = text.find(['<', '>'])?;
+    let operator = OPERATORS
+        .iter()
+        .find(|operator| text[at..].starts_with(operator.symbol))?;
+    Some((at, operator))
+}
+
+fn parse_left(text: &str, left: &str) -> Result<(&'static Metric, &'static str), GateError> {
+    let word = left.trim();
+    let position = left.find(word).unwrap_or(0);
+    let (name, statistic) = match word.split_once('.') {
+        Some((name, statistic)) => (name, Some(statistic)),
+        None => (word, None),
+    };
+    let metric = Metric::from_id(name).ok_or_else(|| GateError::UnknownMetric {
+        text: shown(text),
+        word: shown(name),
+        position,
+        suggestion: closest(name, METRICS.iter().map(|metric| metric.id)),
+    })?;
+    let Some(word) = statistic else {
+        return Ok((metric, "median"));
+    };
+    let position = position + name.len() + 1;
+    let known: &Statistic = STATISTICS
+        .iter()
+        .find(|row| row.id == word)
+        .ok_or_else(|| GateError::UnknownStatistic {
+            text: shown(text),
+            word: shown(word),
+            position,
+            suggestion: closest(word, STATISTICS.iter().map(|row| row.id)),
+        })?;
+    if metric.id == WALL_CPU {
+        return Err(GateError::NoStatistic {
+            text: shown(text),
+            metric: metric.id,
+            word: word.to_string(),
+            position,
+        });
+    }
+    Ok((metric, known.id))
+}
+
+fn wanted_unit(metric: &Metric, statistic: &str) -> Unit {
+    if statistic == "cv" {
+        Unit::Percent
+    } else {
+        metric.unit
+    }
+}
+
+/// Counts and ratios may go without a unit; a fraction may be written bare.
+fn fits(wanted: Unit, quantity: &Quantity) -> bool {
+    match quantity.unit {
+        Some(unit) => unit == wanted,
+        None => matches!(wanted, Unit::Count | Unit::Ratio | Unit::Percent),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Expression {
+        Expression::parse(text).unwrap()
+    }
+
+    #[test]
+    fn gates_are_read() {
+        let gate = parse("wall/cpu > 3");
+        assert_eq!((gate.metric.id, gate.limit), ("wall/cpu", 3.0));
+        let gate = parse("  wall.p99>=250ms ");
+        assert_eq!(
+            (gate.metric.id, gate.statistic, gate.limit),
+            ("wall", "p99", 0.25)
+        );
+        assert_eq!(gate.operator.symbol, ">=");
+        let gate = parse("off-cpu > 80%");
+        assert!(gate.share_of_wall);
+        assert!((gate.limit - 0.8).abs() < 1e-12);
+        assert!((parse("rss < 2 KiB").limit - 2048.0).abs() < 1e-9);
+        assert!((parse("wall.cv > 5%").limit - 0.05).abs() < 1e-12);
+        assert!((parse("major-faults > 10").limit - 10.0).abs() < 1e-12);
+        assert_eq!(parse("wall/cpu > 3x").limit.to_bits(), 3.0_f64.to_bits());
+    }
+
+    #[test]
+    fn errors_name_the_word_and_the_place() {
+        let error = Expression::parse("wal > 3s").unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "unknown metric `wal` at byte 0 of `wal > 3s`"
+        );
+        assert_eq!(error.help().as_deref(), Some("did you mean `wall`?"));
+        let error = Expression::parse(" wall.meen > 3s").unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "unknown statistic `meen` at byte 6 of ` wall.meen > 3s`"
+        );
+        assert_eq!(error.help().as_deref(), Some("did you mean `mean`?"));
+        for text in ["", "wall", "wall = 3", "wall 3ms"] {
+            assert!(
+                matches!(Expression::parse(text), Err(GateError::NoOperator { .. })),
+                "{text}"
+            );
+        }
+        for text in [
+            "wall > 3",
+            "wall > 3 MiB",
+            "rss > 3s",
+            "wall/cpu > 5%",
+            "wall > 1x",
+        ] {
+            assert!(
+                matches!(Expression::parse(text), Err(GateError::WrongUnit { .. })),
+                "{text}"
+            );
+        }
+        for text in [
+            "wall > ",
+            "wall > x",
+            "wall > nan",
+            "wall > inf",
+            "wall > 1 == 2",
+            "wall>>3s",
+        ] {
+            assert!(
+                matches!(Expression::parse(text), Err(GateError::BadValue { .. })),
+                "{text}"
+            );
+        }
+        assert!(matches!(
+            Expression::parse("wall/cpu.mean > 3"),
+            Err(GateError::NoStatistic { .. })
+        ));
+    }
+
+    #[test]
+    fn what_is_printed_reads_back() {
+        for text in [
+            "wall/cpu > 3",
+            "wall.p99 >= 250ms",
+            "off-cpu > 80%",
+            "rss <= 2KiB",
+        ] {
+            let gate = parse(text);
+            assert_eq!(parse(&gate.to_string()), gate);
+        }
+    }
+
+    #[test]
+    fn operators_are_unique_and_longer_ones_come_first() {
+        for (place, operator) in OPERATORS.iter().enumerate() {
+            let shadowed = OPERATORS[..place]
+                .iter()
+                .any(|other| operator.symbol.starts_with(other.symbol));
+            assert!(!shadowed, "{}", operator.symbol);
+            assert!(!operator.help.is_empty());
+        }
+    }
+}

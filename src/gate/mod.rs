@@ -1,0 +1,253 @@
+//! Gates: conditions for CI on an analysis. Parse, evaluate, give a verdict.
+//!
+//! The question is put to the interval, not to the point: a gate fails only if the whole interval
+//! is past the limit, and is ok only if none of it is. It computes no estimate of its own.
+
+pub mod expression;
+
+use crate::analysis::{Analysis, Subject};
+use crate::diagnose::Tier;
+use crate::metric::{WALL, WALL_CPU};
+use crate::stats::decision::{self, RunsToDecide};
+use crate::stats::statistic::Statistic;
+use crate::stats::{Estimate, Interval};
+use crate::unit::{TimeFormat, TimeUnit, Unit, human_bytes, percent, ratio};
+
+pub use crate::stats::decision::Decision;
+pub use expression::{Expression, GateError};
+
+/// A condition for CI.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Gate {
+    /// A metric past a limit.
+    Expression(Expression),
+    /// An off-CPU tier at least this loud.
+    Tier(Tier),
+}
+
+impl Gate {
+    /// The condition as text.
+    #[must_use]
+    pub fn text(&self) -> String {
+        match self {
+            Self::Expression(expression) => expression.to_string(),
+            Self::Tier(tier) => format!("off-CPU {}", tier.id()),
+        }
+    }
+}
+
+/// What a gate says about one command.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Verdict {
+    /// The condition as text.
+    pub expression: String,
+    /// Place of the command.
+    pub command: usize,
+    /// The decision.
+    pub decision: Decision,
+    /// The value looked at, in base units.
+    pub value: Option<f64>,
+    /// Its interval, if it has one.
+    pub interval: Option<Interval>,
+    /// About how many runs would decide; set only when more runs can.
+    pub needs_runs: Option<usize>,
+    /// Why: `is 9.7 [9.4, 10.0]`.
+    pub reason: String,
+}
+
+/// The stable identifier of a decision.
+#[must_use]
+pub fn decision_id(decision: Decision) -> &'static str {
+    match decision {
+        Decision::Ok => "ok",
+        Decision::Fail => "fail",
+        Decision::Unsure => "unsure",
+    }
+}
+
+/// Puts every gate to every command.
+#[must_use]
+pub fn evaluate(gates: &[Gate], analysis: &Analysis<'_>) -> Vec<Verdict> {
+    let subjects = || analysis.subjects.iter().enumerate();
+    gates
+        .iter()
+        .flat_map(|gate| subjects().map(|(place, subject)| judge(gate, place, subject)))
+        .collect()
+}
+
+fn judge(gate: &Gate, command: usize, subject: &Subject<'_>) -> Verdict {
+    let verdict = match gate {
+        Gate::Expression(expression) => by_expression(expression, subject),
+        Gate::Tier(tier) => by_tier(*tier, subject),
+    };
+    Verdict {
+        expression: gate.text(),
+        command,
+        ..verdict
+    }
+}
+
+fn blank(decision: Decision, reason: String) -> Verdict {
+    Verdict {
+        expression: String::new(),
+        command: 0,
+        decision,
+        value: None,
+        interval: None,
+        needs_runs: None,
+        reason,
+    }
+}
+
+fn by_tier(wanted: Tier, subject: &Subject<'_>) -> Verdict {
+    let Some(diagnosis) = &subject.diagnosis else {
+        return no_runs(subject);
+    };
+    let cause = diagnosis
+        .cause
+        .map(|cause| format!(" ({})", cause.id()))
+        .unwrap_or_default();
+    let reason = format!("is {}{cause}", diagnosis.tier.id());
+    let failed = wanted != Tier::None && diagnosis.tier >= wanted;
+    blank(if failed { Decision::Fail } else { Decision::Ok }, reason)
+}
+
+fn no_runs(subject: &Subject<'_>) -> Verdict {
+    let reason = format!(
+        "has no value: {} of {} runs failed",
+        subject.counts.failed, subject.counts.measured
+    );
+    blank(Decision::Unsure, reason)
+}
+
+/// Decides by interval where the statistic can have one, by the point where it never has.
+fn by_expression(expression: &Expression, subject: &Subject<'_>) -> Verdict {
+    if subject.counts.counted() == 0 {
+        return no_runs(subject);
+    }
+    let estimate = match estimate(expression, subject) {
+        Ok(estimate) => estimate,
+        Err(reason) => return blank(Decision::Unsure, reason),
+    };
+    let (limit, past) = (expression.strict_limit(), expression.operator.past);
+    let never = never_has_interval(expression);
+    let decision = if never {
+        decision::by_point(estimate.value, limit, past)
+    } else {
+        decision::by_interval(estimate.interval.as_ref(), limit, past)
+    };
+    let runs = subject.counts.counted();
+    let (needs_runs, rest) = if never {
+        (None, ", by the point: it has no interval".to_string())
+    } else if decision == Decision::Unsure {
+        undecided(expression, &estimate, runs)
+    } else {
+        (None, String::new())
+    };
+    let shown = shown(&estimate, expression.unit());
+    Verdict {
+        value: Some(estimate.value).filter(|value| value.is_finite()),
+        interval: estimate.interval,
+        needs_runs,
+        ..blank(decision, format!("is {shown}{rest}"))
+    }
+}
+
+fn never_has_interval(expression: &Expression) -> bool {
+    expression.metric.id != WALL_CPU
+        && Statistic::named(expression.statistic).is_some_and(|row| row.fewest_runs.is_none())
+}
+
+fn estimate(expression: &Expression, subject: &Subject<'_>) -> Result<Estimate, String> {
+    let id = expression.metric.id;
+    if id == WALL_CPU {
+        return subject
+            .ratio
+            .ok_or_else(|| "has no value: no CPU time was measured".to_string());
+    }
+    let summary = subject
+        .summary(id)
+        .ok_or_else(|| format!("has no value: {id} was not measured in every run"))?;
+    let estimate = summary
+        .get(expression.statistic)
+        .ok_or_else(|| format!("has no value: {} runs are too few", summary.runs))?;
+    if !expression.share_of_wall {
+        return Ok(estimate);
+    }
+    let wall = subject
+        .summary(WALL)
+        .and_then(|summary| summary.get(expression.statistic))
+        .map_or(f64::NAN, |wall| wall.value);
+    let share = |value: f64| value / wall;
+    let interval = estimate.interval.map(|i| Interval {
+        low: share(i.low),
+        high: share(i.high),
+        ..i
+    });
+    Ok(Estimate {
+        value: share(estimate.value),
+        interval,
+    })
+}
+
+/// What would decide.
+fn undecided(expression: &Expression, estimate: &Estimate, runs: usize) -> (Option<usize>, String) {
+    if estimate.interval.is_none() {
+        let fewest = if expression.metric.id == WALL_CPU {
+            Some(crate::stats::ratio::FEWEST_RUNS)
+        } else {
+            Statistic::named(expression.statistic).and_then(|row| row.fewest_runs)
+        };
+        return match fewest.filter(|fewest| *fewest > runs) {
+            Some(fewest) => (
+                Some(fewest),
+                format!(", {runs} runs, an interval needs {fewest}"),
+            ),
+            None => (None, ", without an interval".to_string()),
+        };
+    }
+    match decision::runs_to_decide(estimate, expression.limit, runs) {
+        Some(RunsToDecide::About(needed)) => {
+            (Some(needed), format!(", about {needed} runs would decide"))
+        }
+        _ => (None, ", cannot be decided in reasonable time".to_string()),
+    }
+}
+
+/// `46.9ms [46.2, 47.5]`.
+fn shown(estimate: &Estimate, unit: Unit) -> String {
+    let limits = estimate.interval.map(|i| (i.low, i.high));
+    let one = |value: f64, bare: bool| -> String {
+        match unit {
+            Unit::Time => {
+                let scale = TimeUnit::for_median(estimate.value);
+                let span = limits.unwrap_or((value * 0.98, value * 1.02));
+                let format = TimeFormat::in_unit(scale, span, true);
+                if bare {
+                    format.value(value)
+                } else {
+                    format.with_unit(value).replace(' ', "")
+                }
+            }
+            Unit::Bytes => human_bytes(value),
+            Unit::Ratio if bare => ratio(value).trim_end_matches('x').to_string(),
+            Unit::Ratio => ratio(value),
+            Unit::Percent => percent(value),
+            Unit::Count => crate::unit::fixed(value, 0),
+        }
+    };
+    match limits {
+        Some((low, high)) => {
+            format!(
+                "{} [{}, {}]",
+                one(estimate.value, false),
+                one(low, true),
+                one(high, true)
+            )
+        }
+        None => one(estimate.value, false),
+    }
+}
+
+#[cfg(test)]
+mod tests;
