@@ -3,6 +3,8 @@
 
 pub mod evidence;
 pub mod plan;
+pub mod probe;
 pub mod run;
 pub mod sample;
 pub mod stats;
+mod sys;
