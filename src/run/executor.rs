@@ -1,11 +1,21 @@
-//! The fixed protocol of one run, and the seam behind which processes are started.
-//!
-//! The order of the steps stands only here (see [`Executor::run`]); nothing is drawn, allocated in
-//! bulk or computed between the start and the end of a run.
+//! The seam behind which processes are started: what a run is asked for, what comes back, and what
+//! can go wrong. `process` holds the fixed protocol of one run.
+
+mod error;
+mod family;
+mod hooks;
+mod process;
+mod ready;
+mod waiting;
 
 use std::time::Duration;
 
+use crate::sample::host::Stamp;
 use crate::sample::{Phase, Sample};
+
+pub use error::RunError;
+pub use process::ProcessExecutor;
+pub use ready::check;
 
 /// Which run is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,12 +34,73 @@ pub struct Request {
     pub padding: u64,
 }
 
+/// A run that was made: its record, and what the schedule has to know besides.
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "independent observations of one run"
+)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Made {
+    /// The record.
+    pub sample: Sample,
+    /// offbench was stopped and continued, or the machine was suspended: the time is worth nothing
+    /// and the run is to be repeated.
+    pub disturbed: bool,
+    /// A signal that asks to stop arrived during the run and was passed on to the command.
+    pub interrupted: bool,
+    /// A process of the run still held its output pipe open when the grace was over.
+    pub held_open: bool,
+    /// The command was stopped by a signal in the middle.
+    pub stopped: bool,
+    /// Digest of standard output, where all runs must write the same; comparable in one session.
+    pub output: Option<u64>,
+}
+
+impl From<Sample> for Made {
+    /// A run in which nothing special happened.
+    fn from(sample: Sample) -> Self {
+        Self {
+            sample,
+            disturbed: false,
+            interrupted: false,
+            held_open: false,
+            stopped: false,
+            output: None,
+        }
+    }
+}
+
+/// How runs are made here, for the conditions of a recording.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Manner {
+    /// How starting stamps are taken.
+    pub stamp: Stamp,
+    /// The smallest peak memory that can be told from our own, in bytes.
+    pub rss_floor: Option<u64>,
+}
+
+/// Watches one diagnostic run from beside.
+pub trait Watch {
+    /// The process exists and waits before exec, where the system can do that: open counters.
+    fn attach(&mut self, pid: i32);
+
+    /// How often to look, if at all.
+    fn period(&self) -> Option<Duration>;
+
+    /// Looks at the process; it may have ended already.
+    fn look(&mut self, pid: i32);
+
+    /// It has ended but is not reaped. Both times are of `CLOCK_MONOTONIC` in nanoseconds: just
+    /// before exec, and when its end was noticed.
+    fn detach(&mut self, pid: i32, begun: u64, ended: u64);
+}
+
 /// Makes runs. The product starts processes; tests of the schedule use a script.
 pub trait Executor {
-    /// Gets a benchmark ready: resolves its program, opens its files, runs its `setup` hook.
+    /// Gets a benchmark ready: runs its `setup` hook, resolves its program, tries its files.
     ///
     /// # Errors
-    /// The program cannot be started or the hook failed.
+    /// The program cannot be started or the hook failed. [`Executor::end`] is due all the same.
     fn begin(&mut self, benchmark: usize) -> Result<(), RunError>;
 
     /// Makes one run: prepare hook, probes arm, start, wait without reaping, clock, harvest, reap,
@@ -39,11 +110,16 @@ pub trait Executor {
     /// # Errors
     /// The command could not be started or a hook failed. A failing command is not an error: the
     /// sample says how it ended.
-    fn run(
-        &mut self,
-        request: &Request,
-        tick: &mut dyn FnMut(Duration),
-    ) -> Result<Sample, RunError>;
+    fn run(&mut self, request: &Request, tick: &mut dyn FnMut(Duration)) -> Result<Made, RunError>;
+
+    /// Makes one diagnostic run, watched.
+    ///
+    /// # Errors
+    /// As for [`Executor::run`].
+    fn run_watched(&mut self, request: &Request, watch: &mut dyn Watch) -> Result<Made, RunError> {
+        let _ = watch;
+        self.run(request, &mut |_| {})
+    }
 
     /// Runs the `cleanup` hook if the benchmark was begun.
     ///
@@ -56,20 +132,9 @@ pub trait Executor {
 
     /// The end of what the last run wrote to standard error, at most 64 KiB.
     fn last_stderr(&self) -> Vec<u8>;
-}
 
-/// Why a run could not be made.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum RunError {
-    /// A hook did not succeed.
-    #[error("run the {hook} command: {how}")]
-    Hook {
-        /// `setup`, `prepare`, `conclude` or `cleanup`.
-        hook: &'static str,
-        /// The exit code or signal.
-        how: String,
-        /// The end of its standard error.
-        stderr: Vec<u8>,
-    },
+    /// How runs are made here; the floor is that of the runs made so far.
+    fn manner(&self) -> Manner {
+        Manner::default()
+    }
 }

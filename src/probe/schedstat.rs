@@ -1,0 +1,61 @@
+//! `/proc/PID/schedstat`: how long the main thread ran and how long it waited for a CPU.
+//!
+//! Three numbers: nanoseconds on a CPU, nanoseconds in a run queue, slices run
+//! (`Documentation/scheduler/sched-stats.rst`). Kernels without `CONFIG_SCHED_INFO` have no such
+//! file; with scheduler statistics switched off all three are 0.
+
+use std::time::Duration;
+
+/// The account of one thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Schedstat {
+    /// Time on a CPU.
+    pub run: Duration,
+    /// Time runnable without a CPU.
+    pub queued: Duration,
+    /// Times it was put on a CPU.
+    pub slices: u64,
+}
+
+/// Reads the file's text; nothing if it is not what it should be or nothing was counted.
+#[must_use]
+pub fn parse(text: &[u8]) -> Option<Schedstat> {
+    let text = std::str::from_utf8(text).ok()?;
+    let mut numbers = text.split_ascii_whitespace().map(str::parse::<u64>);
+    let run = Duration::from_nanos(numbers.next()?.ok()?);
+    let queued = Duration::from_nanos(numbers.next()?.ok()?);
+    let slices = numbers.next()?.ok()?;
+    // Whatever ended has run at least once.
+    (slices > 0 || !run.is_zero()).then_some(Schedstat {
+        run,
+        queued,
+        slices,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_recorded_line() {
+        let seen = parse(b"339187 41778 2\n").unwrap();
+        assert_eq!(seen.run, Duration::from_nanos(339_187));
+        assert_eq!(seen.queued, Duration::from_nanos(41_778));
+        assert_eq!(seen.slices, 2);
+    }
+
+    #[test]
+    fn what_is_not_counted_is_missing() {
+        for text in [
+            &b"0 0 0\n"[..],
+            b"",
+            b"12",
+            b"a b c",
+            b"1 -2 3",
+            b"\xff 1 2",
+        ] {
+            assert_eq!(parse(text), None, "{text:?}");
+        }
+    }
+}

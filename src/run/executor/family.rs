@@ -1,0 +1,109 @@
+//! Processes that a run leaves behind: those that ended are counted with their CPU time, those
+//! that live are counted and remembered, so that no later run pays for them in its account.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use crate::sys::platform::offspring;
+use crate::sys::unix::{self, Brood};
+
+/// How long a process that is just about to end may take until it counts as left behind.
+const LAST_BREATH: Duration = Duration::from_millis(2);
+
+/// What one run left.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Left {
+    /// Processes that came to us and have ended.
+    pub(super) orphans: u64,
+    /// Their CPU time.
+    pub(super) cpu: Duration,
+    /// Processes still alive.
+    pub(super) alive: u64,
+}
+
+/// Our children besides the run that is going on.
+#[derive(Debug, Default)]
+pub(super) struct Family {
+    /// Alive and left by earlier runs or by hooks.
+    known: BTreeSet<i32>,
+    /// Process groups of runs that left something.
+    groups: BTreeSet<i32>,
+    /// The process id of the run before.
+    last: i32,
+}
+
+impl Family {
+    /// A run begins: its process id is nobody else's group any more.
+    pub(super) fn begin(&mut self, pid: i32) {
+        self.groups.remove(&pid);
+    }
+
+    /// Counts what the run with that process id left, after it was reaped.
+    pub(super) fn collect(&mut self, pid: i32) -> Left {
+        let mut left = Left::default();
+        let mut brood = self.reap(&mut left);
+        if brood == Brood::Alive && !self.newcomers(pid).is_empty() {
+            unix::pause(LAST_BREATH);
+            brood = self.reap(&mut left);
+        }
+        if brood == Brood::Alive {
+            let new = self.newcomers(pid);
+            left.alive = new.len() as u64;
+            if !new.is_empty() {
+                self.groups.insert(pid);
+                self.known.extend(new);
+            }
+        }
+        self.last = pid;
+        left
+    }
+
+    /// Whatever is alive now belongs to no run: a hook has left it.
+    pub(super) fn absorb(&mut self) {
+        if self.reap(&mut Left::default()) == Brood::Alive {
+            self.known.extend(offspring(0));
+        }
+    }
+
+    /// Reaps what has ended, and counts what does not belong to earlier runs.
+    pub(super) fn reap(&mut self, left: &mut Left) -> Brood {
+        loop {
+            let pid = match unix::look_any() {
+                Brood::Ended(pid) => pid,
+                Brood::Alive => return Brood::Alive,
+                Brood::None => {
+                    self.known.clear();
+                    return Brood::None;
+                }
+            };
+            let earlier = self.known.remove(&pid) || self.of_earlier_run(pid);
+            let Ok(ended) = unix::reap(pid) else {
+                return Brood::None;
+            };
+            if !earlier {
+                left.orphans += 1;
+                left.cpu += ended.usage.cpu();
+            }
+        }
+    }
+
+    /// Processes alive that no earlier run or hook has left.
+    pub(super) fn newcomers(&self, pid: i32) -> Vec<i32> {
+        // Ids count up; after they began anew, a child's may be below its parent's.
+        let after = if pid > self.last { pid } else { 0 };
+        let mut all = offspring(after);
+        all.retain(|one| !self.known.contains(one) && !self.of_earlier_run(*one));
+        all
+    }
+
+    /// Sends a signal to everything earlier runs have left.
+    pub(super) fn signal(&self, signal: i32) {
+        for group in &self.groups {
+            unix::signal_group(*group, signal);
+        }
+    }
+
+    fn of_earlier_run(&self, pid: i32) -> bool {
+        !self.groups.is_empty() && unix::group_of(pid).is_some_and(|g| self.groups.contains(&g))
+    }
+}

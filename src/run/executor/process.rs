@@ -1,0 +1,503 @@
+//! Makes runs with real processes. The only place with the order of one run (see
+//! [`ProcessExecutor::make`]); nothing is drawn, allocated in bulk or computed between the start
+//! and the end of a run.
+
+use std::fs::File;
+use std::rc::Rc;
+use std::time::Duration;
+
+use super::family::{Family, Left};
+use super::hooks::{Hook, Kind, Means};
+use super::ready::{self, Streams};
+use super::waiting::{Rhythm, Vigil};
+use super::{Executor, Made, Manner, Request, RunError, Watch};
+use crate::plan::{Benchmark, Plan};
+use crate::probe;
+use crate::run::clock::SystemClock;
+use crate::sample::host::Stamp;
+use crate::sample::{Outcome, Phase, Readings, Sample};
+use crate::sys::channel::Channel;
+use crate::sys::files::{self, Kept};
+use crate::sys::platform::{self, KernelFile, Spawner, Started, Wakeups};
+use crate::sys::unix::{self, Brood, Ended, Launch};
+use crate::sys::{self, Environment, Prepared, Slots, clock, session};
+
+/// We stay on one CPU for about this long; choosing again costs some microseconds.
+const SETTLED: u64 = 50_000_000;
+/// How long a pipe may be held open after the end of the command.
+const PIPE_GRACE: Duration = Duration::from_millis(100);
+/// A clock that moved this much against the other means that the machine was suspended.
+const SUSPENDED: Duration = Duration::from_millis(1);
+/// A command that wrote more than this to standard error is looked after early in the next run.
+const QUIET: u64 = 1024 * 1024;
+/// Shorter runs are never said to be going on.
+const TICK_FROM: Duration = Duration::from_secs(1);
+
+/// A benchmark between [`Executor::begin`] and [`Executor::end`].
+#[derive(Debug)]
+struct Ready {
+    /// Made before the first run, or in it if a hook has yet to make the program.
+    command: Option<Prepared>,
+    /// The program, for messages.
+    program: String,
+    /// By [`Kind`].
+    hooks: [Option<Hook>; 4],
+    /// The environment is too near to the limit for a padding.
+    unpadded: bool,
+    /// It writes little to standard error.
+    quiet: bool,
+}
+
+/// Makes runs with real processes. It owns all children of the process it lives in: nobody else
+/// may start or wait for any while it exists.
+#[derive(Debug)]
+pub struct ProcessExecutor<'p> {
+    plan: &'p Plan,
+    clock: SystemClock,
+    environment: Environment,
+    ready: Vec<Option<Ready>>,
+    slots: Slots,
+    spawner: Spawner,
+    settled: Option<u64>,
+    wakeups: Rc<Wakeups>,
+    family: Family,
+    null: Rc<File>,
+    stderr: Option<Kept>,
+    kernel: KernelFile,
+}
+
+/// What a run consists of besides the benchmark.
+struct Task<'a> {
+    benchmark: &'a Benchmark,
+    request: &'a Request,
+    tick: &'a mut dyn FnMut(Duration),
+    watch: Option<&'a mut dyn Watch>,
+}
+
+/// A run that is going on.
+struct Flight {
+    vigil: Vigil,
+    channel: Option<Channel>,
+    started: Started,
+    padding: u64,
+    suspended: Option<Duration>,
+}
+
+/// What was read of a run at its end.
+struct Harvest {
+    /// Just before exec.
+    stamp: u64,
+    /// Right after its end was noticed.
+    end: u64,
+    ended: Ended,
+    left: Left,
+    readings: Readings,
+}
+
+impl<'p> ProcessExecutor<'p> {
+    /// An executor for a plan; times of samples count from the beginning of `clock`.
+    ///
+    /// # Errors
+    /// The CPUs asked for are not available, or the system refused a timer, memory or a file.
+    pub fn new(plan: &'p Plan, clock: SystemClock) -> Result<Self, RunError> {
+        let system = |error| RunError::about("", error);
+        let null = files::null().map_err(|source| RunError::Input {
+            path: "/dev/null".into(),
+            source,
+        })?;
+        platform::adopt_orphans();
+        Ok(Self {
+            plan,
+            clock,
+            environment: Environment::new(&plan.environment).map_err(system)?,
+            ready: plan.benchmarks.iter().map(|_| None).collect(),
+            slots: Slots::new(),
+            spawner: Spawner::new(&ready::cpus(&plan.placement)).map_err(system)?,
+            settled: None,
+            wakeups: Wakeups::new().map_err(system)?.into(),
+            family: Family::default(),
+            null: null.into(),
+            stderr: Kept::new(),
+            kernel: KernelFile::new(),
+        })
+    }
+
+    /// One run from its `prepare` to its `conclude` hook.
+    fn make(&mut self, task: &mut Task<'_>) -> Result<Made, RunError> {
+        let place = task.request.benchmark;
+        let taken = self.ready.get_mut(place).and_then(Option::take);
+        let mut ready = taken.ok_or(RunError::NotBegun)?;
+        self.number(task.request);
+        let made = self.hook(&mut ready, Kind::Prepare).and_then(|()| {
+            let made = self.between_hooks(&mut ready, task);
+            // Whatever became of the run: what `prepare` has set up is taken down again.
+            let concluded = self.hook(&mut ready, Kind::Conclude);
+            let made = made?;
+            concluded.map(|()| made)
+        });
+        self.ready[place] = Some(ready);
+        made
+    }
+
+    fn between_hooks(&mut self, ready: &mut Ready, task: &mut Task<'_>) -> Result<Made, RunError> {
+        unix::pause(self.plan.sleep);
+        if self.interrupted().is_some() {
+            return Err(RunError::Interrupted);
+        }
+        let mut command = match ready.command.take() {
+            Some(command) => command,
+            None => self.lay_out(task.benchmark)?,
+        };
+        let made = self.measure(ready, &mut command, task);
+        ready.command = Some(command);
+        made
+    }
+
+    /// The run itself.
+    fn measure(
+        &mut self,
+        ready: &mut Ready,
+        command: &mut Prepared,
+        task: &mut Task<'_>,
+    ) -> Result<Made, RunError> {
+        let mut flight = self.start(ready, command, task)?;
+        let harvest = self
+            .see_it_end(&mut flight, command, task)
+            .map_err(|error| RunError::about(&ready.program, error))?;
+        Ok(self.finish(ready, flight, &harvest, task.request))
+    }
+
+    /// Everything up to the start, and the start.
+    fn start(
+        &mut self,
+        ready: &mut Ready,
+        command: &mut Prepared,
+        task: &mut Task<'_>,
+    ) -> Result<Flight, RunError> {
+        self.settle();
+        let mut streams = Streams::open(task.benchmark, self.plan.check_output)?;
+        if let Some(kept) = &mut self.stderr {
+            kept.clear();
+        }
+        let stderr = self.stderr.as_ref().map_or(&*self.null, Kept::file);
+        let launch = Launch {
+            stdio: streams.stdio(&self.null, stderr),
+            cgroup: -1,
+            held: task.watch.is_some(),
+        };
+        let (read, write) = streams.pipe.take().unzip();
+        let check = self.plan.check_output;
+        let channel = read.map(|end| Channel::new(end, self.null.clone(), check));
+        let suspended = platform::suspended();
+        session::was_continued();
+        let mut rhythm = Rhythm::new(!ready.quiet, self.plan.timeout);
+        if let Some(period) = task.watch.as_ref().and_then(|watch| watch.period()) {
+            (rhythm.first, rhythm.every) = (period, period);
+        }
+        let vigil = Vigil::new(self.wakeups.clone(), rhythm);
+        let wanted = (!ready.unpadded).then_some(task.request.padding);
+        let mut padding = self.slots.set_padding(wanted);
+        let mut started = self.spawner.start(command, &self.slots, &launch);
+        if matches!(started, Err(sys::Error::TooLong)) && self.slots.padded() {
+            ready.unpadded = true;
+            padding = self.slots.set_padding(None);
+            started = self.spawner.start(command, &self.slots, &launch);
+        }
+        let started = started.map_err(|error| RunError::about(&ready.program, error))?;
+        drop(write);
+        Ok(Flight {
+            vigil,
+            channel,
+            started,
+            padding,
+            suspended,
+        })
+    }
+
+    /// From the start to the reaping.
+    fn see_it_end(
+        &mut self,
+        flight: &mut Flight,
+        command: &Prepared,
+        task: &mut Task<'_>,
+    ) -> Result<Harvest, sys::Error> {
+        let pid = flight.started.pid;
+        flight.vigil.watch(pid, flight.started.asked);
+        if let Some(watch) = &mut task.watch {
+            watch.attach(pid);
+        }
+        self.spawner.release(&mut flight.started);
+        if let Some(channel) = &mut flight.channel {
+            channel.watch(pid);
+        }
+        let (kept, tick, watch) = (&mut self.stderr, &mut task.tick, &mut task.watch);
+        let end = flight
+            .vigil
+            .until_end(flight.channel.as_mut(), &mut |passed| {
+                if let Some(kept) = kept {
+                    kept.relieve();
+                }
+                match watch {
+                    Some(watch) => watch.look(pid),
+                    None if passed >= TICK_FROM => tick(passed),
+                    None => {}
+                }
+            })?;
+        // The clock has been read; from here on nothing is measured.
+        let stamp = self.spawner.stamp(&flight.started, command);
+        if let Some(watch) = &mut task.watch {
+            watch.detach(pid, *stamp.as_ref().unwrap_or(&end), end);
+        }
+        let readings = self.look_at_dead(pid);
+        let ended = unix::reap(pid)?;
+        flight.vigil.ended_by(ended.outcome.signal());
+        let mut harvest = Harvest {
+            stamp: stamp?,
+            end,
+            ended,
+            left: Left::default(),
+            readings,
+        };
+        self.family.begin(pid);
+        if self.plan.wait_descendants {
+            self.wait_for_descendants(flight, &mut harvest);
+        }
+        let left = self.family.collect(pid);
+        harvest.left.orphans += left.orphans;
+        harvest.left.cpu += left.cpu;
+        harvest.left.alive = left.alive;
+        Ok(harvest)
+    }
+
+    /// What the kernel still shows of a process that has ended.
+    fn look_at_dead(&mut self, pid: i32) -> Readings {
+        let mut readings = Readings::default();
+        let account = platform::schedstat(&mut self.kernel, pid);
+        if let Some(account) = account.and_then(probe::schedstat::parse) {
+            readings.main_run = Some(account.run);
+            readings.queued = Some(account.queued);
+        }
+        let stat = platform::stat(&mut self.kernel, pid);
+        let ignores = stat.and_then(probe::stat::ignores_child_signal);
+        readings.auto_reaps = ignores.map(u64::from);
+        readings
+    }
+
+    /// Waits for everything the run has started; its end is the end of the last of them.
+    fn wait_for_descendants(&mut self, flight: &mut Flight, harvest: &mut Harvest) {
+        let pid = flight.started.pid;
+        let mut now = harvest.end;
+        loop {
+            let before = harvest.left.orphans;
+            let brood = self.family.reap(&mut harvest.left);
+            if harvest.left.orphans > before {
+                harvest.end = now;
+            }
+            let living = match brood {
+                Brood::None => return,
+                _ => self.family.newcomers(pid),
+            };
+            if living.is_empty() {
+                return;
+            }
+            if flight.vigil.past_grace() {
+                living.iter().for_each(|one| unix::kill(*one));
+            }
+            unix::await_any();
+            now = clock::now();
+            flight.vigil.enforce(now);
+        }
+    }
+
+    /// Puts the record together.
+    fn finish(
+        &mut self,
+        ready: &mut Ready,
+        flight: Flight,
+        harvest: &Harvest,
+        request: &Request,
+    ) -> Made {
+        let Flight {
+            vigil,
+            mut channel,
+            started,
+            padding,
+            suspended,
+        } = flight;
+        let mut made = Made::from(self.sample(request, &started, harvest));
+        made.sample.padding = padding;
+        made.stopped = vigil.stopped;
+        made.interrupted = vigil.interrupted();
+        if vigil.timed_out {
+            made.sample.outcome = Outcome::TimedOut;
+        }
+        drop(vigil);
+        let slept = suspended.zip(platform::suspended());
+        made.disturbed = session::was_continued()
+            || slept.is_some_and(|(before, after)| after > before + SUSPENDED);
+        if let Some(channel) = &mut channel {
+            made.held_open = channel.finish(PIPE_GRACE);
+            made.output = channel.digest();
+        }
+        ready.quiet = self
+            .stderr
+            .as_ref()
+            .is_none_or(|kept| kept.written() < QUIET);
+        made
+    }
+
+    fn sample(&self, request: &Request, started: &Started, harvest: &Harvest) -> Sample {
+        let mut readings = harvest.readings;
+        if self.spawner.stamp_kind() == Stamp::BeforeExec {
+            let latency = harvest.stamp.saturating_sub(started.asked);
+            readings.spawn_latency = Some(Duration::from_nanos(latency));
+        }
+        if platform::ADOPTS_ORPHANS {
+            readings.orphans = Some(harvest.left.orphans);
+            readings.orphan_cpu = Some(harvest.left.cpu);
+            readings.leftovers = Some(harvest.left.alive);
+        }
+        Sample {
+            phase: request.phase,
+            index: request.index,
+            round: request.round,
+            position: request.position,
+            start: self.clock.at(harvest.stamp),
+            wall: Duration::from_nanos(harvest.end.saturating_sub(harvest.stamp)),
+            usage: harvest.ended.usage,
+            outcome: harvest.ended.outcome,
+            padding: 0,
+            readings,
+        }
+    }
+
+    /// Chooses our CPU again from time to time.
+    fn settle(&mut self) {
+        let now = clock::now();
+        if self.settled.is_none_or(|at| now - at > SETTLED) {
+            self.spawner.settle();
+            self.settled = Some(now);
+        }
+    }
+
+    fn number(&mut self, request: &Request) {
+        let prefix = match request.phase {
+            Phase::Warmup => "warmup-",
+            Phase::Measured => "",
+            Phase::Diagnostic => "explain-",
+        };
+        self.slots.set_iteration(prefix, request.index);
+    }
+
+    fn lay_out(&self, benchmark: &Benchmark) -> Result<Prepared, RunError> {
+        ready::prepare(&ready::words(benchmark), benchmark, &self.environment)
+    }
+
+    fn hook(&mut self, ready: &mut Ready, kind: Kind) -> Result<(), RunError> {
+        let Some(hook) = &mut ready.hooks[kind as usize] else {
+            return Ok(());
+        };
+        let before = session::stop_signal();
+        let done = hook.run(Means {
+            spawner: &mut self.spawner,
+            wakeups: self.wakeups.clone(),
+            slots: &mut self.slots,
+            null: &self.null,
+        });
+        self.family.absorb();
+        match done {
+            Err(_) if before.is_none() && session::stop_signal().is_some() => {
+                Err(RunError::Interrupted)
+            }
+            done => done,
+        }
+    }
+
+    fn benchmark(&self, place: usize) -> Result<&'p Benchmark, RunError> {
+        self.plan.benchmarks.get(place).ok_or(RunError::NotBegun)
+    }
+}
+
+impl Executor for ProcessExecutor<'_> {
+    fn begin(&mut self, place: usize) -> Result<(), RunError> {
+        let benchmark = self.benchmark(place)?;
+        let hook = |kind| Hook::new(kind, benchmark, &self.environment);
+        let mut ready = Ready {
+            command: None,
+            program: ready::program(&ready::words(benchmark)),
+            hooks: [
+                hook(Kind::Setup)?,
+                hook(Kind::Prepare)?,
+                hook(Kind::Conclude)?,
+                hook(Kind::Cleanup)?,
+            ],
+            unpadded: false,
+            quiet: false,
+        };
+        let done = self.hook(&mut ready, Kind::Setup);
+        let done = done.and_then(|()| {
+            let laid_out = self.lay_out(benchmark);
+            // What is not there yet may be made by the hook before each run.
+            if ready.hooks[Kind::Prepare as usize].is_some() {
+                ready.command = laid_out.ok();
+                return Ok(());
+            }
+            ready.command = Some(laid_out?);
+            ready::files_error(benchmark).map_or(Ok(()), Err)
+        });
+        self.ready[place] = Some(ready);
+        done
+    }
+
+    fn run(&mut self, request: &Request, tick: &mut dyn FnMut(Duration)) -> Result<Made, RunError> {
+        let benchmark = self.benchmark(request.benchmark)?;
+        self.make(&mut Task {
+            benchmark,
+            request,
+            tick,
+            watch: None,
+        })
+    }
+
+    fn run_watched(&mut self, request: &Request, watch: &mut dyn Watch) -> Result<Made, RunError> {
+        let benchmark = self.benchmark(request.benchmark)?;
+        let tick = &mut |_| {};
+        self.make(&mut Task {
+            benchmark,
+            request,
+            tick,
+            watch: Some(watch),
+        })
+    }
+
+    fn end(&mut self, place: usize) -> Result<(), RunError> {
+        match self.ready.get_mut(place).and_then(Option::take) {
+            Some(mut ready) => self.hook(&mut ready, Kind::Cleanup),
+            None => Ok(()),
+        }
+    }
+
+    fn interrupted(&self) -> Option<i32> {
+        session::stop_signal()
+    }
+
+    fn last_stderr(&self) -> Vec<u8> {
+        self.stderr.as_ref().map(Kept::tail).unwrap_or_default()
+    }
+
+    fn manner(&self) -> Manner {
+        Manner {
+            stamp: self.spawner.stamp_kind(),
+            rss_floor: platform::peak_memory(),
+        }
+    }
+}
+
+impl Drop for ProcessExecutor<'_> {
+    /// Whoever interrupts us does not want to look for what the runs have left.
+    fn drop(&mut self) {
+        if let Some(signal) = self.interrupted() {
+            self.family.signal(signal);
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Waiting for the end of one process: what ends the wait early, and what is done then.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use crate::sys::channel::Channel;
+use crate::sys::platform::Wakeups;
+use crate::sys::unix::{self, Event};
+use crate::sys::{self, clock, session, terminal};
+
+/// How often a run is looked after.
+const EVERY: Duration = Duration::from_millis(100);
+/// Before that a run is left alone, if nothing else is due.
+const ALONE: Duration = Duration::from_secs(1);
+/// From being asked to end by `--timeout` to being killed.
+const TIMEOUT_GRACE: Duration = Duration::from_millis(100);
+/// From an interrupt to being killed.
+const INTERRUPT_GRACE: Duration = Duration::from_secs(2);
+
+/// When a wait is interrupted.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rhythm {
+    /// First after this long.
+    pub(super) first: Duration,
+    /// Then every so often.
+    pub(super) every: Duration,
+    /// The time limit.
+    pub(super) timeout: Option<Duration>,
+}
+
+impl Rhythm {
+    /// For a run that is left alone as long as possible, or `early` looked after.
+    pub(super) fn new(early: bool, timeout: Option<Duration>) -> Self {
+        let first = if early { EVERY } else { ALONE };
+        let first = timeout.map_or(first, |limit| first.min(limit));
+        Self {
+            first,
+            every: EVERY,
+            timeout,
+        }
+    }
+}
+
+/// One process that is waited for.
+pub(super) struct Vigil {
+    wakeups: Rc<Wakeups>,
+    rhythm: Rhythm,
+    pid: i32,
+    /// When the process was asked for.
+    begun: u64,
+    /// A signal that came before concerns others.
+    stop_before: Option<i32>,
+    kill_at: Option<u64>,
+    lent: Option<terminal::Lent>,
+    /// The time limit was reached.
+    pub(super) timed_out: bool,
+    /// Some signal stopped the process in the middle.
+    pub(super) stopped: bool,
+}
+
+impl Vigil {
+    /// Turns the timer on; made before the process, so that nothing remains to be done after it.
+    pub(super) fn new(wakeups: Rc<Wakeups>, rhythm: Rhythm) -> Self {
+        let stop_before = session::stop_signal();
+        wakeups.start(rhythm.first, rhythm.every);
+        Self {
+            wakeups,
+            rhythm,
+            pid: 0,
+            begun: 0,
+            stop_before,
+            kill_at: None,
+            lent: None,
+            timed_out: false,
+            stopped: false,
+        }
+    }
+
+    /// The process it is about.
+    pub(super) fn watch(&mut self, pid: i32, begun: u64) {
+        self.pid = pid;
+        self.begun = begun;
+    }
+
+    /// Waits until the process has ended; the clock right after. `meanwhile` is called after each
+    /// interruption with the time since the start.
+    ///
+    /// # Errors
+    /// It is not our child.
+    pub(super) fn until_end(
+        &mut self,
+        mut channel: Option<&mut Channel>,
+        meanwhile: &mut dyn FnMut(Duration),
+    ) -> Result<u64, sys::Error> {
+        loop {
+            let event = match channel.as_deref_mut() {
+                Some(channel) => channel.wait(self.pid)?,
+                None => unix::wait(self.pid)?,
+            };
+            let now = clock::now();
+            match event {
+                Event::Ended => return Ok(now),
+                Event::Stopped(signal) => self.resume(signal),
+                Event::Nothing => {}
+            }
+            self.enforce(now);
+            meanwhile(Duration::from_nanos(now - self.begun));
+        }
+    }
+
+    /// Ends the process if its time is up, or some time after an interrupt.
+    pub(super) fn enforce(&mut self, now: u64) {
+        let passed = Duration::from_nanos(now.saturating_sub(self.begun));
+        let in_ns = |grace: Duration| now + grace.as_nanos() as u64;
+        if let Some(limit) = self.rhythm.timeout.filter(|_| !self.timed_out) {
+            if passed >= limit {
+                self.timed_out = true;
+                self.kill_at = Some(in_ns(TIMEOUT_GRACE));
+                self.signal(number::TERM);
+            } else if limit - passed < self.rhythm.every {
+                self.wakeups.start(limit - passed, self.rhythm.every);
+            }
+        }
+        if self.kill_at.is_none() && self.interrupted() {
+            self.kill_at = Some(in_ns(INTERRUPT_GRACE));
+        }
+        if self.kill_at.is_some_and(|at| now >= at) {
+            self.signal(number::KILL);
+        }
+    }
+
+    /// Whether a signal asked to stop since the wait began.
+    pub(super) fn interrupted(&self) -> bool {
+        self.stop_before.is_none() && session::stop_signal().is_some()
+    }
+
+    /// Whether whoever is left may be killed.
+    pub(super) fn past_grace(&self) -> bool {
+        self.kill_at.is_some_and(|at| clock::now() >= at)
+    }
+
+    /// To the group, and to the process itself if it has left its group.
+    fn signal(&self, signal: i32) {
+        unix::signal_group(self.pid, signal);
+        if unix::group_of(self.pid) != Some(self.pid) {
+            unix::signal_process(self.pid, signal);
+        }
+    }
+
+    /// The process was stopped: if the terminal did that, lend it; if its user did, stop too.
+    fn resume(&mut self, signal: i32) {
+        match signal {
+            number::TTIN | number::TTOU => {
+                if self.lent.is_none() {
+                    self.lent = terminal::lend(self.pid);
+                }
+                if self.lent.is_some() {
+                    unix::signal_group(self.pid, number::CONT);
+                } else {
+                    // We are in the background ourselves: be stopped like any such program.
+                    session::suspend_self(signal);
+                    self.stopped = true;
+                }
+            }
+            number::TSTP if self.lent.is_some() => {
+                self.lent = None;
+                session::suspend_self(signal);
+            }
+            _ => self.stopped = true,
+        }
+    }
+
+    /// The process has ended by that signal: with the terminal in its hands, the key that ends us
+    /// reached only it.
+    pub(super) fn ended_by(&mut self, signal: Option<u8>) {
+        if self.lent.take().is_some() && signal.map(i32::from) == Some(number::INT) {
+            session::ask_to_stop(number::INT);
+        }
+    }
+}
+
+impl Drop for Vigil {
+    fn drop(&mut self) {
+        self.wakeups.stop();
+        session::leave();
+    }
+}
+
+/// Numbers of the signals used here.
+mod number {
+    use nix::sys::signal::Signal;
+
+    pub(super) const INT: i32 = Signal::SIGINT as i32;
+    pub(super) const TERM: i32 = Signal::SIGTERM as i32;
+    pub(super) const KILL: i32 = Signal::SIGKILL as i32;
+    pub(super) const CONT: i32 = Signal::SIGCONT as i32;
+    pub(super) const TSTP: i32 = Signal::SIGTSTP as i32;
+    pub(super) const TTIN: i32 = Signal::SIGTTIN as i32;
+    pub(super) const TTOU: i32 = Signal::SIGTTOU as i32;
+}

@@ -1,0 +1,41 @@
+//! What is set up and looked at once for a whole session.
+
+use crate::sample::Host;
+use crate::sys;
+
+use super::executor::RunError;
+
+/// What was found when the session began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Session {
+    /// Standard output was closed: a result written there is lost.
+    pub stdout_closed: bool,
+}
+
+/// Makes the process fit to run commands, whatever it inherited: children are waited for, no signal
+/// is blocked, closed standard streams lead nowhere instead of into the next file opened, and
+/// signals that ask to stop are passed on to the running command.
+///
+/// For programs, before anything else; an embedding crate that has its own signal handlers leaves
+/// it out.
+///
+/// # Errors
+/// The process has more rights than its caller, or the system refused.
+pub fn begin() -> Result<Session, RunError> {
+    let found = sys::session::begin().map_err(|error| RunError::about("", error))?;
+    Ok(Session {
+        stdout_closed: found.stdout_closed,
+    })
+}
+
+/// The machine as it is now.
+#[must_use]
+pub fn host() -> Host {
+    sys::host::host()
+}
+
+/// Seconds since 1970, for dates in recordings.
+#[must_use]
+pub fn unix_seconds() -> Option<u64> {
+    sys::clock::unix_seconds()
+}

@@ -1,0 +1,218 @@
+//! The files a command gets as standard streams. All of ours are closed on exec.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{FileExt, FileTypeExt};
+use std::path::Path;
+
+use super::{platform, unix};
+
+/// How much of standard error is kept.
+pub(crate) const KEPT: u64 = 64 * 1024;
+
+/// `/dev/null` for reading and writing.
+///
+/// # Errors
+/// It is not there.
+pub(crate) fn null() -> io::Result<File> {
+    File::options().read(true).write(true).open("/dev/null")
+}
+
+/// A file to read from its start. A folder is refused here, not in the middle of the runs.
+///
+/// # Errors
+/// It cannot be read.
+pub(crate) fn input(path: &Path) -> io::Result<File> {
+    let file = File::open(path)?;
+    if file.metadata()?.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    Ok(file)
+}
+
+/// An emptied file to write to.
+///
+/// # Errors
+/// It cannot be written.
+pub(crate) fn output(path: &Path) -> io::Result<File> {
+    File::create(path)
+}
+
+/// Whether a file could be written, without making or emptying it.
+///
+/// # Errors
+/// Why not.
+pub(crate) fn writable(path: &Path) -> io::Result<()> {
+    match File::options().write(true).open(path) {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let folder = path
+                .parent()
+                .filter(|folder| !folder.as_os_str().is_empty());
+            let folder = folder.unwrap_or(Path::new("."));
+            nix::unistd::access(folder, nix::unistd::AccessFlags::W_OK).map_err(io::Error::from)
+        }
+        // A FIFO nobody reads yet: opening it for the run waits for the reader.
+        Err(_) if std::fs::metadata(path).is_ok_and(|facts| facts.file_type().is_fifo()) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// A pipe: the end to read from, which never blocks, and the end for the command.
+///
+/// # Errors
+/// No more descriptors.
+pub(crate) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+    let (read, write) = platform::pipe()?;
+    let flags = nix::fcntl::OFlag::O_NONBLOCK;
+    nix::fcntl::fcntl(&read, nix::fcntl::FcntlArg::F_SETFL(flags))?;
+    Ok((read, write))
+}
+
+/// What a command wrote to standard error, for the message of a failing run.
+///
+/// A nameless file, not a pipe: a pipe must be drained, which wakes us in the middle of the run, or
+/// blocks the command when it is full. It is opened for appending, so whatever the command's
+/// processes do to its position, nothing is overwritten. A flood is cut from its beginning between
+/// waits ([`Kept::relieve`]), so memory stays bounded. Where a file-size limit is set there is no
+/// such file and standard error goes to `/dev/null`: the limit would end the command.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    file: File,
+    released: u64,
+}
+
+impl Kept {
+    /// More than this is not held in memory for longer than one wait.
+    const FLOOD: u64 = 4 * 1024 * 1024;
+    /// Releases whole pages of any size the kernel uses, huge ones aside.
+    const GRAIN: u64 = 64 * 1024;
+
+    /// An empty file, if the system has such files.
+    pub(crate) fn new() -> Option<Self> {
+        if unix::limit(nix::sys::resource::Resource::RLIMIT_FSIZE).is_some() {
+            return None;
+        }
+        let file = platform::scratch_file()?;
+        let flags = nix::fcntl::OFlag::O_APPEND;
+        nix::fcntl::fcntl(&file, nix::fcntl::FcntlArg::F_SETFL(flags)).ok()?;
+        Some(Self { file, released: 0 })
+    }
+
+    /// The file to write to.
+    pub(crate) fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// How much has been written.
+    pub(crate) fn written(&self) -> u64 {
+        self.file.metadata().map_or(0, |facts| facts.len())
+    }
+
+    /// Forgets what was written.
+    pub(crate) fn clear(&mut self) {
+        if self.written() > 0 {
+            let _ = self.file.set_len(0);
+        }
+        self.released = 0;
+    }
+
+    /// Gives the memory of all but the end back, if there is much.
+    pub(crate) fn relieve(&mut self) {
+        let written = self.written();
+        if written.saturating_sub(self.released) > Self::FLOOD {
+            let until = (written - 2 * KEPT) / Self::GRAIN * Self::GRAIN;
+            platform::release_pages(&self.file, self.released, until - self.released);
+            self.released = until;
+        }
+    }
+
+    /// The end of what was written, at most [`KEPT`] bytes.
+    pub(crate) fn tail(&self) -> Vec<u8> {
+        let written = self.written();
+        let mut bytes = vec![0; written.min(KEPT) as usize];
+        let from = written - bytes.len() as u64;
+        if self.file.read_exact_at(&mut bytes, from).is_err() {
+            bytes.clear();
+        }
+        bytes
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use std::io::Write;
+    use std::os::unix::fs::PermissionsExt;
+    use std::path::PathBuf;
+
+    /// A folder of a test, gone with it.
+    pub(crate) struct Folder(PathBuf);
+
+    impl Folder {
+        pub(crate) fn new(name: &str) -> Self {
+            let name = format!("offbench-{name}-{}", std::process::id());
+            let path = std::env::temp_dir().join(name);
+            let _ = std::fs::remove_dir_all(&path);
+            std::fs::create_dir(&path).unwrap();
+            Self(path)
+        }
+
+        pub(crate) fn path(&self) -> &Path {
+            &self.0
+        }
+
+        pub(crate) fn file(&self, name: &str, text: &str, mode: u32) -> PathBuf {
+            let path = self.0.join(name);
+            std::fs::write(&path, text).unwrap();
+            std::fs::set_permissions(&path, PermissionsExt::from_mode(mode)).unwrap();
+            path
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[test]
+    fn the_end_of_a_flood_is_kept() {
+        let mut kept = Kept::new().unwrap();
+        assert_eq!(kept.tail(), b"");
+        (&kept.file).write_all(b"short").unwrap();
+        assert_eq!(kept.tail(), b"short");
+        let block = vec![b'a'; 1 << 20];
+        for _ in 0..20 {
+            (&kept.file).write_all(&block).unwrap();
+            kept.relieve();
+        }
+        (&kept.file).write_all(b"the end").unwrap();
+        kept.relieve();
+        let tail = kept.tail();
+        assert_eq!(tail.len() as u64, KEPT);
+        assert!(tail.ends_with(b"aaathe end"));
+        #[cfg(target_os = "linux")]
+        {
+            use std::os::unix::fs::MetadataExt;
+            assert!(kept.file.metadata().unwrap().blocks() * 512 < 8 << 20);
+        }
+        kept.clear();
+        assert_eq!(kept.written(), 0);
+        (&kept.file).write_all(b"again").unwrap();
+        assert_eq!(kept.tail(), b"again");
+    }
+
+    #[test]
+    fn unusable_files_are_refused_before_a_run() {
+        let folder = Folder::new("files");
+        assert!(input(folder.path()).is_err());
+        assert!(input(&folder.path().join("no")).is_err());
+        assert!(writable(folder.path()).is_err());
+        assert!(writable(&folder.path().join("no/file")).is_err());
+        let new = folder.path().join("new");
+        assert!(writable(&new).is_ok());
+        assert!(!new.exists());
+    }
+}

@@ -1,0 +1,70 @@
+//! Processes that outlived the one that was started. Looked for only when a cheap call says that
+//! there are any: going through `/proc` takes milliseconds on a busy machine.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+/// One process: its parent, and whether it is dead already.
+struct Member {
+    parent: i32,
+    dead: bool,
+}
+
+/// Process ids of everything alive below us with an id above `after`, and whose parents up to us
+/// have such ids too.
+pub(crate) fn offspring(after: i32) -> Vec<i32> {
+    let own = nix::unistd::getpid().as_raw();
+    let members = members(after);
+    let below_us = |pid: i32| {
+        let mut at = pid;
+        // Parents may change while we read: never more steps than there are processes.
+        for _ in 0..members.len() {
+            match members.get(&at) {
+                Some(member) if member.parent == own => return true,
+                Some(member) => at = member.parent,
+                None => return false,
+            }
+        }
+        false
+    };
+    let alive = members.iter().filter(|(_, member)| !member.dead);
+    alive
+        .map(|(pid, _)| *pid)
+        .filter(|pid| below_us(*pid))
+        .collect()
+}
+
+fn members(after: i32) -> BTreeMap<i32, Member> {
+    let Ok(folder) = fs::read_dir("/proc") else {
+        return BTreeMap::new();
+    };
+    folder
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .filter(|pid: &i32| *pid > after)
+        .filter_map(|pid| Some((pid, member(&fs::read(format!("/proc/{pid}/stat")).ok()?)?)))
+        .collect()
+}
+
+/// Reads `/proc/PID/stat`: the name in brackets may hold anything, so fields count from the last.
+fn member(stat: &[u8]) -> Option<Member> {
+    let end = stat.iter().rposition(|byte| *byte == b')')?;
+    let rest = std::str::from_utf8(stat.get(end + 1..)?).ok()?;
+    let mut fields = rest.split_ascii_whitespace();
+    let state = fields.next()?;
+    Some(Member {
+        dead: matches!(state, "Z" | "X" | "x"),
+        parent: fields.next()?.parse().ok()?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_do_not_confuse() {
+        let member = member(b"7 (a) Z 1 (b) S 42 7 7 0 -1").unwrap();
+        assert!(!member.dead);
+        assert_eq!(member.parent, 42);
+    }
+}

@@ -1,0 +1,85 @@
+//! Small files below `/proc`, read without allocating.
+
+use std::ffi::CStr;
+use std::io::Write;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+/// Room for the files read for each run.
+const ROOM: usize = 1024;
+
+/// A buffer for kernel files; what was read last stays until the next read.
+#[derive(Debug)]
+pub(crate) struct KernelFile {
+    bytes: [u8; ROOM],
+}
+
+impl KernelFile {
+    /// An empty buffer.
+    pub(crate) fn new() -> Self {
+        Self { bytes: [0; ROOM] }
+    }
+
+    /// The first bytes of a file, as one read gives them.
+    ///
+    /// # Errors
+    /// It is not there or may not be read.
+    pub(crate) fn read(&mut self, path: &CStr) -> std::io::Result<&[u8]> {
+        let flags = libc::O_RDONLY | libc::O_CLOEXEC;
+        // SAFETY: a C string, and no third argument without O_CREAT.
+        let descriptor = unsafe { libc::open(path.as_ptr(), flags) };
+        if descriptor < 0 {
+            return Err(std::io::Error::last_os_error());
+        }
+        // SAFETY: new and ours alone.
+        let file = unsafe { OwnedFd::from_raw_fd(descriptor) };
+        let (buffer, room) = (self.bytes.as_mut_ptr(), self.bytes.len());
+        // SAFETY: the kernel writes at most `room` bytes to the buffer.
+        let length = unsafe { libc::read(file.as_raw_fd(), buffer.cast(), room) };
+        let length = usize::try_from(length).map_err(|_| std::io::Error::last_os_error())?;
+        Ok(self.bytes.get(..length).unwrap_or_default())
+    }
+
+    /// A file below the folder of a process.
+    fn of_process(&mut self, pid: i32, name: &str) -> std::io::Result<&[u8]> {
+        let mut path = [0; 64];
+        // Too long a name leaves the last NUL in place and names no file.
+        let _ = write!(&mut path[..63], "/proc/{pid}/{name}");
+        let path = CStr::from_bytes_until_nul(&path).map_err(std::io::Error::other)?;
+        self.read(path)
+    }
+}
+
+/// `/proc/PID/schedstat`: readable until the process is reaped, on kernels that keep it.
+pub(crate) fn schedstat(file: &mut KernelFile, pid: i32) -> Option<&[u8]> {
+    file.of_process(pid, "schedstat").ok()
+}
+
+/// `/proc/PID/stat`: readable until the process is reaped.
+pub(crate) fn stat(file: &mut KernelFile, pid: i32) -> Option<&[u8]> {
+    file.of_process(pid, "stat").ok()
+}
+
+/// Our own peak resident memory in bytes: a child that shares our memory until exec never shows
+/// less (`VmHWM`; `getrusage` would also count whoever executed us).
+pub(crate) fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kibibytes: u64 = line.split_whitespace().next()?.parse().ok()?;
+    Some(kibibytes * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn own_files_are_read() {
+        let mut file = KernelFile::new();
+        let own = nix::unistd::getpid().as_raw();
+        assert!(stat(&mut file, own).is_some_and(|text| text.contains(&b')')));
+        assert!(file.read(c"/proc/no-such-file").is_err());
+        assert!(peak_memory().is_some_and(|bytes| bytes > 100_000));
+    }
+}

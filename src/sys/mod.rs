@@ -1,0 +1,39 @@
+//! The operating system: clock, start, wait, reap, kernel files, signals, host facts.
+//!
+//! The only module with `unsafe` and `cfg(target_os)`. It reads; understanding what was read is
+//! `probe`'s work. `linux` and `macos` offer the same names, and this file picks one:
+//!
+//! | name | what it is |
+//! |---|---|
+//! | `Spawner` | starts prepared commands with a stamp as close to exec as the system allows |
+//! | `Wakeups` | a timer that ends a blocking wait |
+//! | `Channel` | waits for the end of a process while draining its output |
+//! | `CpuMask`, `pin_to` | on which CPUs a thread may run |
+//! | `KernelFile` | reads a small kernel file without allocating |
+//! | `schedstat`, `ignores_child_signal` | what the kernel still shows of a dead process |
+//! | `adopt_orphans`, `offspring` | processes that outlive the one that was started |
+//! | `scratch_file`, `release_pages` | a nameless file for standard error |
+//! | `suspended`, `peak_memory`, `facts` | the machine and ourselves |
+#![allow(
+    unsafe_code,
+    reason = "the system is only reached through calls the compiler cannot check; each block says why it is sound"
+)]
+
+pub(crate) mod channel;
+pub(crate) mod clock;
+pub(crate) mod command;
+mod error;
+pub(crate) mod files;
+pub(crate) mod host;
+mod prepared;
+mod resolve;
+pub(crate) mod session;
+pub(crate) mod terminal;
+pub(crate) mod unix;
+
+#[cfg_attr(target_os = "linux", path = "linux/mod.rs")]
+#[cfg_attr(not(target_os = "linux"), path = "macos/mod.rs")]
+pub(crate) mod platform;
+
+pub(crate) use error::Error;
+pub(crate) use prepared::{Environment, Prepared, Slots, Words};

@@ -1,0 +1,232 @@
+//! What is set up once for the whole process: signals, standard streams, rights. And the flags that
+//! the signal handlers leave for the runs.
+
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
+
+use super::{Error, clock, platform, unix};
+
+/// The process group of the run that is going on, or 0.
+static GROUP: AtomicI32 = AtomicI32::new(0);
+/// The first signal that asked to stop, or 0.
+static SIGNAL: AtomicI32 = AtomicI32::new(0);
+/// When it arrived.
+static SIGNAL_AT: AtomicU64 = AtomicU64::new(0);
+/// Whether we were stopped and continued.
+static CONTINUED: AtomicBool = AtomicBool::new(false);
+/// Whose handlers these are: a child shares our memory until exec.
+static OWNER: AtomicI32 = AtomicI32::new(0);
+
+/// `timeout(1)` sends its signal to us and then to our group: signals this close are one request.
+const SAME_REQUEST_NS: u64 = 100_000_000;
+
+/// What was found when the session began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Session {
+    /// Standard output was closed: a result written there is lost.
+    pub(crate) stdout_closed: bool,
+}
+
+/// Makes the process fit to run commands, whatever it inherited: child signals are not ignored, no
+/// signal is blocked, closed standard streams lead nowhere instead of into the next file opened,
+/// and signals that ask to stop are passed on to the running command.
+///
+/// # Errors
+/// We have more rights than the caller, or the system refused.
+pub(crate) fn begin() -> Result<Session, Error> {
+    if nix::unistd::getuid() != nix::unistd::geteuid()
+        || nix::unistd::getgid() != nix::unistd::getegid()
+    {
+        return Err(Error::ForeignRights);
+    }
+    let stdout_closed = close_gaps()?;
+    OWNER.store(own_pid(), Ordering::Relaxed);
+    set_action(libc::SIGCHLD, libc::SIG_DFL)?;
+    unblock_all()?;
+    // Ignored by nohup, or by a shell without job control: that was meant.
+    for signal in [libc::SIGHUP, libc::SIGQUIT] {
+        if !ignored(signal) {
+            set_action(signal, on_stop_request as *const () as usize)?;
+        }
+    }
+    for signal in [libc::SIGINT, libc::SIGTERM] {
+        set_action(signal, on_stop_request as *const () as usize)?;
+    }
+    if !ignored(libc::SIGTSTP) {
+        set_action(libc::SIGTSTP, on_suspend as *const () as usize)?;
+    }
+    set_action(libc::SIGCONT, on_continue as *const () as usize)?;
+    platform::adopt_orphans();
+    Ok(Session { stdout_closed })
+}
+
+/// The signal that asked to stop, once one has.
+pub(crate) fn stop_signal() -> Option<i32> {
+    Some(SIGNAL.load(Ordering::Relaxed)).filter(|signal| *signal != 0)
+}
+
+/// As if that signal had asked us to stop.
+pub(crate) fn ask_to_stop(signal: i32) {
+    let _ = SIGNAL.compare_exchange(0, signal, Ordering::Relaxed, Ordering::Relaxed);
+}
+
+/// Whether we were stopped and continued since the last call.
+pub(crate) fn was_continued() -> bool {
+    CONTINUED.swap(false, Ordering::Relaxed)
+}
+
+/// From now on signals that ask to stop are passed on to this process group.
+pub(crate) fn attend(group: i32) {
+    GROUP.store(group, Ordering::Relaxed);
+}
+
+/// No process group gets them any more.
+pub(crate) fn leave() {
+    GROUP.store(0, Ordering::Relaxed);
+}
+
+/// Stops us as the terminal's stop key would; returns when we are continued.
+pub(crate) fn suspend_self(signal: i32) {
+    CONTINUED.store(true, Ordering::Relaxed);
+    // SAFETY: a plain system call without memory.
+    unsafe { libc::raise(signal) };
+}
+
+/// Does nothing: its arrival ends a blocking wait.
+extern "C" fn on_wakeup(_signal: i32) {}
+
+/// Lets `SIGALRM` end blocking waits.
+///
+/// # Errors
+/// The system refused.
+pub(super) fn allow_wakeups() -> Result<(), Error> {
+    set_action(libc::SIGALRM, on_wakeup as *const () as usize)
+}
+
+/// Handler of INT, TERM, HUP and QUIT. Only async-signal-safe calls.
+extern "C" fn on_stop_request(signal: i32) {
+    if in_child(signal) {
+        return;
+    }
+    let group = GROUP.load(Ordering::Relaxed);
+    let now = raw_now();
+    if SIGNAL
+        .compare_exchange(0, signal, Ordering::Relaxed, Ordering::Relaxed)
+        .is_ok()
+    {
+        SIGNAL_AT.store(now, Ordering::Relaxed);
+        forward(group, signal);
+    } else if now.saturating_sub(SIGNAL_AT.load(Ordering::Relaxed)) > SAME_REQUEST_NS {
+        forward(group, libc::SIGKILL);
+        // SAFETY: async-signal-safe; ends the process.
+        unsafe { libc::_exit(128 + signal) };
+    }
+}
+
+/// Handler of TSTP: the command stands still as long as we do.
+extern "C" fn on_suspend(signal: i32) {
+    if in_child(signal) {
+        return;
+    }
+    let group = GROUP.load(Ordering::Relaxed);
+    if group > 1 {
+        // SAFETY: a plain system call without memory.
+        unsafe { libc::kill(-group, libc::SIGSTOP) };
+    }
+    // SAFETY: async-signal-safe calls on a local set.
+    unsafe {
+        let mut set: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut set);
+        libc::sigaddset(&raw mut set, signal);
+        libc::signal(signal, libc::SIG_DFL);
+        libc::raise(signal);
+        // The stop happens here, and we go on behind it when continued.
+        libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const set, std::ptr::null_mut());
+    }
+    let _ = set_action(signal, on_suspend as *const () as usize);
+    on_continue(libc::SIGCONT);
+}
+
+/// Handler of CONT.
+extern "C" fn on_continue(signal: i32) {
+    if in_child(signal) {
+        return;
+    }
+    CONTINUED.store(true, Ordering::Relaxed);
+    forward(GROUP.load(Ordering::Relaxed), libc::SIGCONT);
+}
+
+/// Signals a group without touching the errno of what was interrupted.
+fn forward(group: i32, signal: i32) {
+    let errno = nix::errno::Errno::last_raw();
+    unix::signal_group(group, signal);
+    nix::errno::Errno::set_raw(errno);
+}
+
+/// A child has our handlers, in our memory, for the few microseconds before exec: there the
+/// signal does what it would do to the command.
+fn in_child(signal: i32) -> bool {
+    if own_pid() == OWNER.load(Ordering::Relaxed) {
+        return false;
+    }
+    // SAFETY: async-signal-safe; dispositions are the child's own, only memory is shared.
+    unsafe {
+        libc::signal(signal, libc::SIG_DFL);
+        libc::raise(signal);
+    }
+    true
+}
+
+fn own_pid() -> i32 {
+    // SAFETY: a plain system call that cannot fail.
+    unsafe { libc::getpid() }
+}
+
+fn raw_now() -> u64 {
+    clock::now()
+}
+
+fn set_action(signal: i32, handler: libc::sighandler_t) -> Result<(), Error> {
+    // SAFETY: all zero is a valid sigaction: no flags (so waits end with EINTR), empty mask.
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    action.sa_sigaction = handler;
+    // SAFETY: `handler` is SIG_DFL, SIG_IGN or a function of the type the kernel calls.
+    let result = unsafe { libc::sigaction(signal, &raw const action, std::ptr::null_mut()) };
+    if result < 0 {
+        return Err(Error::last("sigaction"));
+    }
+    Ok(())
+}
+
+fn ignored(signal: i32) -> bool {
+    // SAFETY: all zero is a valid sigaction, and the call only writes it.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        libc::sigaction(signal, std::ptr::null(), &raw mut action) == 0
+            && action.sa_sigaction == libc::SIG_IGN
+    }
+}
+
+fn unblock_all() -> Result<(), Error> {
+    nix::sys::signal::SigSet::empty()
+        .thread_set_mask()
+        .map_err(|errno| Error::number("pthread_sigmask", errno as i32))
+}
+
+/// Opens `/dev/null` on closed standard streams; says whether output was closed.
+fn close_gaps() -> Result<bool, Error> {
+    let mut stdout_closed = platform::stdout_was_closed();
+    for stream in 0..3 {
+        // SAFETY: plain system calls; the path is a literal.
+        unsafe {
+            if libc::fcntl(stream, libc::F_GETFD) >= 0 {
+                continue;
+            }
+            stdout_closed |= stream == 1;
+            // Streams below are open, so the lowest free number is this one.
+            if libc::open(c"/dev/null".as_ptr(), libc::O_RDWR) < 0 {
+                return Err(Error::last("open /dev/null"));
+            }
+        }
+    }
+    Ok(stdout_closed)
+}
