@@ -1,6 +1,6 @@
 //! Ordered pairwise means and differences, by which Hodges and Lehmann (1963) estimate a shift.
 //!
-//! Up to a few million they are listed; beyond, single ones are found by bisection, in memory that
+//! Up to a few million they are listed; beyond, single ones are found by bracketing, in memory that
 //! grows with the runs only.
 
 /// Most estimates that are listed: the Walsh averages of 2,000 pairs.
@@ -67,7 +67,7 @@ impl Pairwise {
 
     /// The estimate at 0-based `position` in ascending order.
     pub(super) fn nth(&mut self, position: usize) -> f64 {
-        let (mut low, mut high) = match self {
+        let (low, high) = match self {
             Self::Listed(all) => {
                 return *all.select_nth_unstable_by(position, f64::total_cmp).1;
             }
@@ -77,16 +77,24 @@ impl Pairwise {
                 second[second.len() - 1] - first[0],
             ),
         };
-        // on a logarithm 1e-13 is a relative 1e-13 of the ratio
-        while high - low > 1e-13 * (1.0 + low.abs()) {
-            let middle = 0.5 * (low + high);
-            if self.not_above(middle) > position {
-                high = middle;
-            } else {
-                low = middle;
+        let mut bracket = Bracket {
+            low,
+            below_low: 0,
+            high,
+            below_high: self.count(),
+        };
+        while bracket.wide() {
+            let width = bracket.high - bracket.low;
+            let guess = bracket.interpolate(position);
+            // two probes close around a good guess leave a fiftieth, the middle always a half
+            for probe in [guess - 0.01 * width, guess + 0.01 * width] {
+                bracket.narrow(probe, position, self);
+            }
+            if bracket.high - bracket.low > 0.5 * width {
+                bracket.narrow(0.5 * (bracket.low + bracket.high), position, self);
             }
         }
-        0.5 * (low + high)
+        0.5 * (bracket.low + bracket.high)
     }
 
     /// Number of estimates not above `limit`, with two pointers over the ascending values.
@@ -117,6 +125,41 @@ impl Pairwise {
     }
 }
 
+/// Where one ordered estimate must lie, with the numbers of estimates up to both ends.
+struct Bracket {
+    low: f64,
+    below_low: usize,
+    high: f64,
+    below_high: usize,
+}
+
+impl Bracket {
+    /// Whether it is wider than rounding; 1e-13 of a logarithm is a relative 1e-13 of a ratio.
+    fn wide(&self) -> bool {
+        self.high - self.low > 1e-13 * (1.0 + self.low.abs())
+    }
+
+    /// Where the estimate would be if all in the bracket were evenly spread.
+    fn interpolate(&self, position: usize) -> f64 {
+        let inside = self.below_high.saturating_sub(self.below_low).max(1) as f64;
+        let share = (position.saturating_sub(self.below_low) as f64 + 0.5) / inside;
+        self.low + share.min(1.0) * (self.high - self.low)
+    }
+
+    /// Moves an end to `probe`, if that is inside.
+    fn narrow(&mut self, probe: f64, position: usize, estimates: &Pairwise) {
+        if probe <= self.low || probe >= self.high {
+            return;
+        }
+        let below = estimates.not_above(probe);
+        if below > position {
+            (self.high, self.below_high) = (probe, below);
+        } else {
+            (self.low, self.below_low) = (probe, below);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::random::Random;
@@ -135,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn bisection_finds_the_walsh_averages_that_listing_finds() {
+    fn bracketing_finds_the_walsh_averages_that_listing_finds() {
         let values = values(1, 61);
         let mut listed = Pairwise::walsh(values.clone());
         let mut found = Pairwise::Walsh(ascending(values));
@@ -147,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn bisection_finds_the_differences_that_listing_finds() {
+    fn bracketing_finds_the_differences_that_listing_finds() {
         let (first, second) = (values(2, 30), values(3, 41));
         let mut listed = Pairwise::differences(first.clone(), second.clone());
         let mut found = Pairwise::Differences(ascending(first), ascending(second));
