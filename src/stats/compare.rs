@@ -13,8 +13,9 @@ use super::hodges_lehmann::Pairwise;
 use super::moments;
 use super::order;
 use super::random::Random;
-use super::rank::{self, Critical};
+use super::rank::{self, Critical, Law};
 use super::summary::Settings;
+use super::trend::significant_autocorrelation;
 
 /// Relative difference below which a difference is a number and no verdict.
 pub const SLIGHT: f64 = 0.005;
@@ -159,7 +160,8 @@ pub fn compare(
 }
 
 /// Paired ratio: exp of the Hodges–Lehmann estimate of ln(bᵢ/aᵢ) with the signed-rank interval
-/// (Hollander and Wolfe 1999, sections 3.2 and 3.3).
+/// (Hollander and Wolfe 1999, sections 3.2 and 3.3). Rounds in random order keep what
+/// neighbouring runs share out of the ratio, so it is not widened.
 ///
 /// # Errors
 ///
@@ -176,17 +178,20 @@ pub fn paired(first: &Series, second: &Series, level: f64) -> Result<Estimate, C
     let pairs = first.values().iter().zip(second.values());
     let logs = pairs.map(|(a, b)| (b / a).ln()).collect();
     let critical = rank::signed_rank(first.runs(), level);
-    let methods = (Method::SignedRank, Method::SignedRankNormal);
     Ok(hodges_lehmann(
         Pairwise::walsh(logs),
         critical,
         level,
-        methods,
+        |law| match law {
+            Law::Exact => Method::SignedRank,
+            Law::Normal | Law::Widened => Method::SignedRankNormal,
+        },
     ))
 }
 
 /// Ratio of series measured apart: exp of the Hodges–Lehmann estimate of ln(bⱼ/aᵢ) with the
-/// Mann–Whitney interval (Hollander and Wolfe 1999, sections 4.2 and 4.3); from 4 + 4 runs.
+/// Mann–Whitney interval (Hollander and Wolfe 1999, sections 4.2 and 4.3); from 4 + 4 runs. Widened
+/// when neighbouring runs of a series resemble each other, by the larger factor of the two.
 ///
 /// # Errors
 ///
@@ -195,16 +200,28 @@ pub fn separate(first: &Series, second: &Series, level: f64) -> Result<Estimate,
     check_positive(first)?;
     check_positive(second)?;
     let logs = |series: &Series| series.values().iter().map(|value| value.ln()).collect();
-    let enough = first.runs().min(second.runs()) >= 4;
-    let critical = enough
-        .then(|| rank::rank_sum(first.runs(), second.runs(), level))
-        .flatten();
-    let methods = (Method::RankSum, Method::RankSumNormal);
+    let found = [first, second].map(|series| significant_autocorrelation(series.values()));
+    let widening = found
+        .iter()
+        .flatten()
+        .map(|found| found.widening)
+        .reduce(f64::max);
+    let (m, n) = (first.runs(), second.runs());
+    let critical = match widening {
+        _ if m.min(n) < 4 => None,
+        Some(widening) => rank::rank_sum_widened(m, n, level, widening),
+        None => rank::rank_sum(m, n, level),
+    };
+    let differences = Pairwise::differences(logs(first), logs(second));
     Ok(hodges_lehmann(
-        Pairwise::differences(logs(first), logs(second)),
+        differences,
         critical,
         level,
-        methods,
+        |law| match law {
+            Law::Exact => Method::RankSum,
+            Law::Normal => Method::RankSumNormal,
+            Law::Widened => Method::RankSumWidened,
+        },
     ))
 }
 
@@ -223,14 +240,14 @@ fn hodges_lehmann(
     mut logs: Pairwise,
     critical: Option<Critical>,
     level: f64,
-    (exact, limit): (Method, Method),
+    method: impl Fn(Law) -> Method,
 ) -> Estimate {
     let last = logs.count() - 1;
     let interval = critical.map(|critical| Interval {
         low: logs.nth(critical.position).exp(),
         high: logs.nth(last - critical.position).exp(),
         level,
-        method: if critical.exact { exact } else { limit },
+        method: method(critical.law),
     });
     Estimate {
         value: logs.median().exp(),
@@ -495,6 +512,23 @@ mod tests {
         }
         // 5% of 500 is 25; 40 is 3 sigma above
         assert!(wrong.iter().all(|count| *count <= 40), "{wrong:?} of 500");
+    }
+
+    #[test]
+    fn runs_that_resemble_their_neighbours_widen_the_separate_ratio() {
+        let slow = |seed| {
+            let (noise, mut level) = (noise(seed, 60, 1.0), 0.0);
+            let values = noise.values().iter().map(|value| {
+                level = 0.8 * level + value - 1.0;
+                10.0 + level
+            });
+            Series::new(values.collect()).unwrap()
+        };
+        let (a, b) = (slow(1), slow(2));
+        let interval = separate(&a, &b, 0.95).unwrap().interval.unwrap();
+        assert_eq!(interval.method, Method::RankSumWidened);
+        let plain = separate(&noise(1, 60, 1.0), &noise(2, 60, 1.0), 0.95).unwrap();
+        assert_eq!(plain.interval.unwrap().method, Method::RankSum);
     }
 
     #[test]
