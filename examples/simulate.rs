@@ -8,9 +8,8 @@
     reason = "this example is a program of its own"
 )]
 
-use offbench::stats::compare::{self, Verdict};
 use offbench::stats::random::Random;
-use offbench::stats::{Estimate, Series, SeriesError, Settings, Summary};
+use offbench::stats::{Estimate, Series, SeriesError, Settings, Summary, Verdict, compare};
 
 /// Relative spread of every model without its disturbance.
 const SPREAD: f64 = 0.02;
