@@ -12,8 +12,8 @@ use offbench::stats::compare::{self, Pairing};
 use offbench::stats::decision::{self, Decision};
 use offbench::stats::outlier::{self, Floors, Robust};
 use offbench::stats::{
-    Estimate, Interval, Method, Series, Settings, Summary, density, exact, moments, order, rank,
-    ratio, trend, warmup, warning,
+    Estimate, Interval, Method, Series, Settings, Summary, center_ratio, density, exact, moments,
+    order, rank, ratio, trend, warmup, warning,
 };
 use serde_json::Value;
 
@@ -360,8 +360,8 @@ fn trend_and_autocorrelation() {
         same(got.z, &test["z"], name);
         near(got.p, number(&test["p"]), 1e-6, name);
         let expected = &expected["autocorrelation"];
-        same_option(trend::lag_one(&series), &expected["lag1"], name);
-        let got = trend::autocorrelation(&series);
+        same_option(trend::lag_one(series.values()), &expected["lag1"], name);
+        let got = trend::autocorrelation(series.values());
         same_option(
             got.map(|found| found.corrected),
             &expected["lag1_bias_corrected"],
@@ -465,7 +465,7 @@ fn flag_id(flag: &str) -> &str {
 fn pairs_by_rank() {
     each("pairs", |name, entry| {
         let (a, b, expected) = (series(&entry["a"]), series(&entry["b"]), &entry["expected"]);
-        let [means, medians] = compare::ratios(&a, &b, Pairing::Separate, &quick());
+        let [means, medians] = center_ratio::ratios(&a, &b, Pairing::Separate, &quick());
         same(means.value, &expected["ratio_of_means"], name);
         same(medians.value, &expected["ratio_of_medians"], name);
         let separate = compare::separate(&a, &b, 0.95).unwrap();
@@ -522,7 +522,8 @@ fn pairs_by_resampling() {
             let Some(expected) = expected.get(key) else {
                 continue;
             };
-            let [means, medians] = compare::resampled_ratios(&a, &b, pairing, &Settings::default());
+            let [means, medians] =
+                center_ratio::resampled_ratios(&a, &b, pairing, &Settings::default());
             let what = format!("{name} {key}");
             within_bands((means.low, means.high), &expected["ratio_of_means"], &what);
             within_bands(

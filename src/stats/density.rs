@@ -52,7 +52,8 @@ pub fn bandwidth(series: &Series) -> Option<f64> {
 pub fn valley(series: &Series) -> Option<Valley> {
     let bandwidth = bandwidth(series)?;
     let grid = grid(series, bandwidth);
-    let density = density(series, &grid, bandwidth);
+    // a kernel narrower than the steps would fall between them
+    let density = density(series, &grid, bandwidth.max(grid[1] - grid[0]));
     let highest_after = peaks_after(&density);
     let mut low = 0;
     let mut best: Option<(f64, usize, usize, f64)> = None;
@@ -69,6 +70,9 @@ pub fn valley(series: &Series) -> Option<Valley> {
         }
         let lower_peak = density[low].min(density[highest_after[point]]);
         let depth = (density[point] / lower_peak).min(1.0);
+        if depth.is_nan() {
+            continue;
+        }
         if best.is_none_or(|(deepest, ..)| depth < deepest) {
             best = Some((depth, point, low, share));
         }
@@ -91,14 +95,15 @@ pub fn valley(series: &Series) -> Option<Valley> {
 }
 
 /// Equal steps over the values and three bandwidths more on each side. Values more than ten
-/// interquartile ranges outside are left to the outlier rule, lest they stretch the steps.
+/// interquartile ranges outside are left to the outlier rule, lest they stretch the steps, unless
+/// they are a tenth of the runs.
 fn grid(series: &Series, bandwidth: f64) -> Vec<f64> {
     let (first, third) = (series.quantile(0.25), series.quantile(0.75));
     let reach = 10.0 * (third - first);
     let (mut low, mut high) = (series.min(), series.max());
     if reach > 0.0 {
-        low = low.max(first - reach);
-        high = high.min(third + reach);
+        low = low.max(series.quantile(0.1).min(first - reach));
+        high = high.min(series.quantile(0.9).max(third + reach));
     }
     let (start, end) = (low - 3.0 * bandwidth, high + 3.0 * bandwidth);
     let step = (end - start) / (POINTS - 1) as f64;
@@ -206,5 +211,14 @@ mod tests {
         let mut values = two(200, 0.7, 6.0).values().to_vec();
         values[10] = 100_000.0;
         assert!(valley(&Series::new(values).unwrap()).unwrap().two_speeds);
+    }
+
+    #[test]
+    fn speeds_far_apart_are_found_although_each_is_narrow() {
+        let found = valley(&two(200, 0.8, 5_000.0)).unwrap();
+        assert!(
+            found.two_speeds && (found.low_share - 0.8).abs() < 0.08,
+            "{found:?}"
+        );
     }
 }

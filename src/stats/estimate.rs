@@ -30,6 +30,8 @@ pub enum Method {
     RankSum,
     /// Hodges–Lehmann with the normal limit of the Mann–Whitney law.
     RankSumNormal,
+    /// Hodges–Lehmann with the Mann–Whitney law widened for autocorrelated runs.
+    RankSumWidened,
     /// Two exact intervals put together (Zou and Donner 2008, MOVER) on the logarithm.
     Mover,
     /// Student t over sessions, each session one value.
@@ -38,7 +40,7 @@ pub enum Method {
 
 impl Method {
     /// Every method, in the order of the documentation.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::BootstrapPercentile,
         Self::ExactBeta,
         Self::ExactConvolution,
@@ -51,6 +53,7 @@ impl Method {
         Self::SignedRankNormal,
         Self::RankSum,
         Self::RankSumNormal,
+        Self::RankSumWidened,
         Self::Mover,
         Self::BetweenSessions,
     ];
@@ -71,6 +74,7 @@ impl Method {
             Self::SignedRankNormal => "signed-rank-normal",
             Self::RankSum => "rank-sum",
             Self::RankSumNormal => "rank-sum-normal",
+            Self::RankSumWidened => "rank-sum-widened",
             Self::Mover => "mover",
             Self::BetweenSessions => "between-sessions-t",
         }

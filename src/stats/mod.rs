@@ -8,6 +8,7 @@ use thiserror::Error;
 
 pub mod attribution;
 pub mod bootstrap;
+pub mod center_ratio;
 pub mod compare;
 pub mod decision;
 pub mod density;
@@ -26,13 +27,15 @@ pub mod session;
 pub mod statistic;
 pub mod summary;
 pub mod trend;
+pub mod verdict;
 pub mod warmup;
 pub mod warning;
 
-pub use compare::{Comparison, Verdict};
+pub use compare::Comparison;
 pub use estimate::{Estimate, Interval, Method};
 pub use statistic::{STATISTICS, Statistic};
 pub use summary::{Settings, Summary};
+pub use verdict::Verdict;
 
 /// Why numbers do not make a series; fits after "cannot use these values: ".
 #[derive(Debug, Clone, PartialEq, Error)]

@@ -5,7 +5,7 @@
 use super::Series;
 use super::estimate::{Estimate, Interval};
 use super::order;
-use super::trend::autocorrelation;
+use super::trend::significant_autocorrelation;
 
 /// The first look.
 pub const FIRST_LOOK: usize = 20;
@@ -60,7 +60,7 @@ fn judge(achieved: f64, wanted: f64) -> Look {
 
 /// Order-statistic interval of the median, its ranks moved apart for an autocorrelated series.
 fn median_interval(series: &Series, level: f64) -> Option<Interval> {
-    match autocorrelation(series).filter(|found| found.significant) {
+    match significant_autocorrelation(series.values()) {
         Some(found) => order::widened_median(series.sorted(), level, found.widening),
         None => order::interval(series.sorted(), 0.5, level).map(|found| found.interval),
     }

@@ -13,8 +13,19 @@ pub const EXACT_RUNS: usize = 100;
 pub struct Critical {
     /// The largest c with 2 P(T ≤ c) ≤ α.
     pub position: usize,
-    /// Whether it comes from the exact law; from its normal limit otherwise.
-    pub exact: bool,
+    /// The law it comes from.
+    pub law: Law,
+}
+
+/// Where a critical value comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Law {
+    /// The exact law.
+    Exact,
+    /// Its normal limit.
+    Normal,
+    /// Its normal limit with a deviation widened for runs that resemble their neighbours.
+    Widened,
 }
 
 /// Critical value of the Wilcoxon (1945) signed-rank statistic for `pairs` pairs at `level`.
@@ -25,9 +36,14 @@ pub fn signed_rank(pairs: usize, level: f64) -> Option<Critical> {
     if pairs <= EXACT_PAIRS {
         return critical(&signed_rank_law(pairs), level);
     }
+    normal(signed_rank_limit(pairs), level)
+}
+
+/// Number of Walsh averages and deviation of the signed-rank statistic.
+fn signed_rank_limit(pairs: usize) -> (f64, f64) {
     let count = pairs as f64;
     let variance = count * (count + 1.0) * (2.0 * count + 1.0) / 24.0;
-    normal(count * (count + 1.0) / 2.0, variance, level)
+    (count * (count + 1.0) / 2.0, variance.sqrt())
 }
 
 /// Critical value of the Mann–Whitney (1947) statistic for `first` and `second` runs at `level`.
@@ -38,8 +54,28 @@ pub fn rank_sum(first: usize, second: usize, level: f64) -> Option<Critical> {
     if first <= EXACT_RUNS && second <= EXACT_RUNS {
         return critical(&rank_sum_law(first, second), level);
     }
+    normal(rank_sum_limit(first, second), level)
+}
+
+/// Critical value for runs that resemble their neighbours: the normal limit with its deviation
+/// times `widening`; the outermost differences when that leaves none.
+///
+/// `None` when there are too few runs for any.
+#[must_use]
+pub fn rank_sum_widened(
+    first: usize,
+    second: usize,
+    level: f64,
+    widening: f64,
+) -> Option<Critical> {
+    let limit = rank_sum_limit(first, second);
+    rank_sum(first, second, level).map(|_| widened(limit, level, widening))
+}
+
+/// Number of differences and deviation of the Mann–Whitney statistic.
+fn rank_sum_limit(first: usize, second: usize) -> (f64, f64) {
     let (m, n) = (first as f64, second as f64);
-    normal(m * n, m * n * (m + n + 1.0) / 12.0, level)
+    (m * n, (m * n * (m + n + 1.0) / 12.0).sqrt())
 }
 
 /// Fewest pairs for an interval at `level`: the smallest n with 2 · 2⁻ⁿ ≤ α.
@@ -60,18 +96,31 @@ fn critical(law: &[f64], level: f64) -> Option<Critical> {
     });
     fits.count().checked_sub(1).map(|position| Critical {
         position,
-        exact: true,
+        law: Law::Exact,
     })
 }
 
-/// ⌊m/2 − ½ − z √variance⌋ for m ordered estimates (Hollander and Wolfe 1999, equation 3.37).
-fn normal(estimates: f64, variance: f64, level: f64) -> Option<Critical> {
-    let z = -normal_quantile((1.0 - level) / 2.0);
-    let position = (estimates / 2.0 - 0.5 - z * variance.sqrt()).floor();
+/// ⌊m/2 − ½ − z σ⌋ for m ordered estimates (Hollander and Wolfe 1999, equation 3.37).
+fn normal((estimates, deviation): (f64, f64), level: f64) -> Option<Critical> {
+    let position = normal_position(estimates, deviation, level);
     (position >= 0.0).then_some(Critical {
         position: position as usize,
-        exact: false,
+        law: Law::Normal,
     })
+}
+
+/// The normal limit with its deviation times `widening`, kept within the estimates.
+fn widened((estimates, deviation): (f64, f64), level: f64, widening: f64) -> Critical {
+    let position = normal_position(estimates, deviation * widening, level).max(0.0);
+    Critical {
+        position: position as usize,
+        law: Law::Widened,
+    }
+}
+
+fn normal_position(estimates: f64, deviation: f64, level: f64) -> f64 {
+    let z = -normal_quantile((1.0 - level) / 2.0);
+    (estimates / 2.0 - 0.5 - z * deviation).floor()
 }
 
 /// P(T = t) for t up to half of the largest sum of ranks: each rank counts with probability ½.
@@ -141,15 +190,26 @@ mod tests {
     #[test]
     fn the_normal_limit_meets_the_exact_law() {
         let exact = signed_rank(300, 0.95).unwrap().position as f64;
-        let limit = normal(45_150.0, 300.0 * 301.0 * 601.0 / 24.0, 0.95)
-            .unwrap()
-            .position as f64;
+        let limit = normal(signed_rank_limit(300), 0.95).unwrap().position as f64;
         assert!((exact - limit).abs() < 0.001 * exact, "{exact} {limit}");
         let exact = rank_sum(100, 100, 0.95).unwrap().position as f64;
-        let limit = normal(10_000.0, 10_000.0 * 201.0 / 12.0, 0.95)
-            .unwrap()
-            .position as f64;
+        let limit = normal(rank_sum_limit(100, 100), 0.95).unwrap().position as f64;
         assert!((exact - limit).abs() <= 2.0, "{exact} {limit}");
+    }
+
+    #[test]
+    fn widening_moves_the_limits_outwards_and_stays_inside() {
+        let plain = rank_sum(50, 40, 0.95).unwrap().position;
+        assert!(
+            rank_sum_widened(50, 40, 0.95, 1.0)
+                .unwrap()
+                .position
+                .abs_diff(plain)
+                <= 2
+        );
+        assert!(rank_sum_widened(50, 40, 0.95, 1.5).unwrap().position < plain);
+        assert_eq!(rank_sum_widened(30, 30, 0.95, 9.0).unwrap().position, 0);
+        assert_eq!(rank_sum_widened(3, 3, 0.95, 1.0), None);
     }
 
     #[test]

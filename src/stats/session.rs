@@ -8,7 +8,7 @@ use super::distribution::{normal_quantile, student_factor};
 use super::estimate::{Estimate, Interval, Method};
 use super::moments;
 use super::order;
-use super::trend::autocorrelation;
+use super::trend::significant_autocorrelation;
 
 /// Sessions of one benchmark as one estimate.
 #[derive(Debug, Clone, PartialEq)]
@@ -70,7 +70,7 @@ pub fn merge(sessions: &[Series], level: f64) -> Option<Sessions> {
 
 /// Squared standard error of ln median, from the order-statistic interval of the median.
 fn error(series: &Series, level: f64) -> Option<f64> {
-    let interval = match autocorrelation(series).filter(|found| found.significant) {
+    let interval = match significant_autocorrelation(series.values()) {
         Some(found) => order::widened_median(series.sorted(), level, found.widening)?,
         None => order::interval(series.sorted(), 0.5, level)?.interval,
     };

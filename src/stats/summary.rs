@@ -7,7 +7,7 @@ use super::exact;
 use super::order::{self, LowerBound, RankInterval};
 use super::outlier::{Outlier, outliers};
 use super::statistic::{STATISTICS, Statistic};
-use super::trend::{Autocorrelation, autocorrelation};
+use super::trend::{Autocorrelation, significant_autocorrelation};
 
 /// How to compute intervals.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -59,7 +59,7 @@ pub(super) struct Facts<'a> {
 
 impl<'a> Facts<'a> {
     fn of(series: &'a Series, settings: &Settings) -> Self {
-        let correlation = autocorrelation(series).filter(|found| found.significant);
+        let correlation = significant_autocorrelation(series.values());
         let (median, mean) = resampled(series, settings);
         Self {
             series,

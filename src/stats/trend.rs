@@ -116,12 +116,11 @@ pub fn halves(series: &Series) -> Option<Halves> {
     })
 }
 
-/// Lag-1 autocorrelation Σ dᵢdᵢ₊₁ / Σ dᵢ², d = x − mean (Box and Jenkins 1970, 2.1.5).
+/// Lag-1 autocorrelation of values in run order, Σ dᵢdᵢ₊₁ / Σ dᵢ², d = x − mean (Box and Jenkins 1970, 2.1.5).
 ///
 /// `None` below two runs or when all values are equal.
 #[must_use]
-pub fn lag_one(series: &Series) -> Option<f64> {
-    let values = series.values();
+pub fn lag_one(values: &[f64]) -> Option<f64> {
     let center = mean(values);
     let total: f64 = values.iter().map(|value| (value - center).powi(2)).sum();
     if values.len() < 2 || total <= 0.0 {
@@ -149,14 +148,14 @@ pub struct Autocorrelation {
     pub significant: bool,
 }
 
-/// Lag-1 autocorrelation and what it costs; `None` below 3 runs or without spread.
+/// Lag-1 autocorrelation of values in run order and what it costs; `None` below 3 runs or without spread.
 #[must_use]
-pub fn autocorrelation(series: &Series) -> Option<Autocorrelation> {
-    let runs = series.runs() as f64;
+pub fn autocorrelation(values: &[f64]) -> Option<Autocorrelation> {
+    let runs = values.len() as f64;
     if runs < 3.0 {
         return None;
     }
-    let lag_one = lag_one(series)?;
+    let lag_one = lag_one(values)?;
     let corrected = (lag_one + (1.0 + 4.0 * lag_one) / runs).min(0.95);
     let factor = if corrected > 0.0 {
         (1.0 - corrected) / (1.0 + corrected)
@@ -170,6 +169,12 @@ pub fn autocorrelation(series: &Series) -> Option<Autocorrelation> {
         widening: factor.sqrt().recip(),
         significant: runs >= 20.0 && lag_one > (2.0 / runs.sqrt()).max(0.1),
     })
+}
+
+/// The autocorrelation, if it is beyond chance.
+#[must_use]
+pub fn significant_autocorrelation(values: &[f64]) -> Option<Autocorrelation> {
+    autocorrelation(values).filter(|found| found.significant)
 }
 
 /// Whether every second run is slower, beyond chance: from 20 runs, r < −2.33/√n − 1/n.
@@ -208,7 +213,7 @@ mod tests {
         let same = series(&[0.25; 12]);
         let trend = mann_kendall(&same);
         assert_eq!((trend.s, trend.p), (0, 1.0));
-        assert_eq!(autocorrelation(&same), None);
+        assert_eq!(autocorrelation(same.values()), None);
         assert!(halves(&same).unwrap().shift.abs() < f64::EPSILON);
     }
 
@@ -225,7 +230,7 @@ mod tests {
     #[test]
     fn alternation_is_negative_correlation() {
         let values: Vec<f64> = (0..24).map(|run| f64::from(run % 2)).collect();
-        let correlation = autocorrelation(&series(&values)).unwrap();
+        let correlation = autocorrelation(&values).unwrap();
         assert!(alternates(correlation.lag_one, 24) && !correlation.significant);
         assert!((correlation.widening - 1.0).abs() < f64::EPSILON);
     }
