@@ -7,6 +7,7 @@ use crate::diagnose::Tier;
 use crate::metric::{CPU, METRICS, Metric, WALL};
 use crate::sample::Recording;
 use crate::stats::compare::{self, Pairing};
+use crate::stats::verdict as verdict_rules;
 use crate::stats::{Estimate, Series};
 
 /// What may be said about a ratio.
@@ -91,10 +92,10 @@ pub(super) fn compare_all(
 ) -> Vec<Versus> {
     let level = match question.reference {
         Reference::Command(_) => {
-            compare::level_against_reference(question.settings.level, subjects.len())
+            verdict_rules::level_against_reference(question.settings.level, subjects.len())
         }
         Reference::Fastest => {
-            compare::level_against_fastest(question.settings.level, subjects.len())
+            verdict_rules::level_against_fastest(question.settings.level, subjects.len())
         }
     };
     let others = (0..subjects.len()).filter(|place| *place != reference);
@@ -183,10 +184,10 @@ fn one_metric(
 }
 
 fn verdict(ratio: &Estimate, limit: Option<f64>) -> Verdict {
-    match compare::Verdict::of(ratio, limit) {
-        compare::Verdict::Slower => Verdict::Slower,
-        compare::Verdict::Faster => Verdict::Faster,
-        compare::Verdict::Equal => Verdict::Equal,
+    match verdict_rules::Verdict::of(ratio, limit) {
+        verdict_rules::Verdict::Slower => Verdict::Slower,
+        verdict_rules::Verdict::Faster => Verdict::Faster,
+        verdict_rules::Verdict::Equal => Verdict::Equal,
         _ => Verdict::None,
     }
 }
@@ -236,7 +237,7 @@ fn common_rounds(a: &[(u64, f64)], b: &[(u64, f64)]) -> (Vec<f64>, Vec<f64>) {
 pub(super) fn clocks_disagree(versus: &Versus) -> bool {
     let ratio = |id: &str| versus.metric(id).and_then(|one| one.ratio);
     match (ratio(WALL), ratio(CPU)) {
-        (Some(wall), Some(cpu)) => compare::disagree(&wall, &cpu),
+        (Some(wall), Some(cpu)) => verdict_rules::disagree(&wall, &cpu),
         _ => false,
     }
 }

@@ -7,17 +7,16 @@ pub mod clock;
 pub mod event;
 pub mod executor;
 pub mod schedule;
+pub mod session;
 pub mod stop;
-
-use std::time::Duration;
 
 use crate::plan::Plan;
 use crate::sample::recording::CutShort;
 use crate::sample::{Conditions, Host, Outcome, Phase, Recording, Sample};
 
-pub use clock::Clock;
+pub use clock::{Clock, SystemClock};
 pub use event::{Event, Flow, Observer};
-pub use executor::{Executor, Request, RunError};
+pub use executor::{Executor, Made, ProcessExecutor, Request, RunError};
 use schedule::{Schedule, Step};
 
 /// A run whose failure was not to be ignored.
@@ -73,7 +72,6 @@ pub fn execute<'a>(
     let mut runner = Runner {
         plan,
         schedule: Schedule::new(plan),
-        origin: tools.clock.now(),
         tools,
         slots: recordings,
         session: Session::default(),
@@ -99,7 +97,6 @@ impl Slot {
 struct Runner<'a> {
     plan: &'a Plan,
     schedule: Schedule,
-    origin: Duration,
     tools: Tools<'a>,
     slots: Vec<Slot>,
     session: Session,
@@ -150,23 +147,33 @@ impl Runner<'_> {
         let mut tick = |elapsed| {
             observer.event(&Event::Tick { request, elapsed });
         };
-        match self.tools.executor.run(request, &mut tick) {
-            Ok(mut sample) => {
-                sample.start = before.saturating_sub(self.origin);
-                let took = self.tools.clock.now().saturating_sub(before);
-                self.keep(request, &sample, took);
+        let made = self.tools.executor.run(request, &mut tick);
+        let took = self.tools.clock.now().saturating_sub(before);
+        match made {
+            // Its time is not the command's: the signal that stops us also stopped the command.
+            Ok(made) if made.interrupted => {}
+            Err(RunError::Interrupted) => {}
+            Ok(made) if made.disturbed => self.repeat(request),
+            Ok(made) => {
+                self.schedule.made(request, made.sample.wall, took);
+                self.keep(request, &made.sample);
             }
             Err(error) => self.fail(request.benchmark, error),
         }
     }
 
-    fn keep(&mut self, request: &Request, sample: &Sample, took: Duration) {
-        if self.tools.executor.interrupted().is_some() && !sample.outcome.success() {
-            // The signal that stops us also stopped the command: its time is not the command's.
-            return;
-        }
+    /// offbench was stopped, or the machine suspended, during the run: its time says nothing.
+    fn repeat(&mut self, request: &Request) {
+        let note = format!(
+            "run {} was repeated: offbench was stopped or the machine suspended meanwhile",
+            request.index + 1
+        );
+        self.slots[request.benchmark].recording.notes.push(note);
+        self.schedule.again(request);
+    }
+
+    fn keep(&mut self, request: &Request, sample: &Sample) {
         self.slots[request.benchmark].recording.samples.push(sample);
-        self.schedule.made(request, sample.wall, took);
         let tally = self.schedule.tally(request.benchmark);
         let progress = stop::progress(&self.plan.limits, tally);
         self.tell(&Event::Sampled {
@@ -204,7 +211,10 @@ impl Runner<'_> {
         }
         let tally = self.schedule.tally(benchmark);
         let complete = stop::enough(&self.plan.limits, tally);
+        let manner = self.tools.executor.manner();
         let recording = &mut self.slots[benchmark].recording;
+        recording.conditions.stamp = manner.stamp;
+        recording.conditions.rss_floor_bytes = manner.rss_floor;
         recording.conditions.elapsed_s = tally.elapsed.as_secs_f64();
         if !complete && recording.cut_short.is_none() {
             recording.cut_short = Some(CutShort::Interrupted);

@@ -89,6 +89,11 @@ impl Schedule {
         tally.note(request.phase, wall, with_hooks);
     }
 
+    /// A run is to be made again, next.
+    pub fn again(&mut self, request: &Request) {
+        self.queue.push_front(*request);
+    }
+
     /// No further runs: only what was begun is ended.
     pub fn stop(&mut self) {
         self.stopping = true;

@@ -23,6 +23,10 @@ struct Script<'a> {
     wall: Vec<Duration>,
     fails_at: Option<(usize, u64)>,
     interrupt_after: Option<usize>,
+    /// The signal ends the run it arrives in.
+    interrupts_run: bool,
+    /// The run of that number is disturbed, counted from 1.
+    disturbs: Option<usize>,
     runs: usize,
 }
 
@@ -36,7 +40,7 @@ impl Executor for Script<'_> {
         &mut self,
         request: &Request,
         _tick: &mut dyn FnMut(Duration),
-    ) -> Result<Sample, RunError> {
+    ) -> Result<Made, RunError> {
         let wall = self.wall[request.benchmark];
         self.clock.0.set(self.clock.0.get() + wall);
         self.runs += 1;
@@ -50,7 +54,9 @@ impl Executor for Script<'_> {
         let fails = request.phase == Phase::Measured
             && self.fails_at == Some((request.benchmark, request.index));
         let outcome = Outcome::Exited(u8::from(fails));
-        Ok(Sample {
+        let interrupted = self.interrupts_run && self.interrupted().is_some();
+        let disturbed = self.disturbs.take().is_some_and(|at| at == self.runs);
+        let sample = Sample {
             phase: request.phase,
             index: request.index,
             round: request.round,
@@ -58,6 +64,11 @@ impl Executor for Script<'_> {
             wall,
             outcome,
             ..Sample::default()
+        };
+        Ok(Made {
+            interrupted,
+            disturbed,
+            ..Made::from(sample)
         })
     }
 
@@ -133,6 +144,8 @@ fn perform(plan: &Plan, change: impl FnOnce(&mut Script<'_>)) -> (Session, Vec<S
         wall: vec![Duration::from_millis(100); plan.benchmarks.len()],
         fails_at: None,
         interrupt_after: None,
+        interrupts_run: false,
+        disturbs: None,
         runs: 0,
     };
     change(&mut script);
@@ -242,4 +255,22 @@ fn an_interrupt_ends_what_was_begun_and_marks_it() {
     assert_eq!(session.recordings[0].samples.len(), 3);
     assert_eq!(session.recordings[0].cut_short, Some(CutShort::Interrupted));
     assert_eq!(log.last().unwrap(), "end 0");
+}
+
+#[test]
+fn a_run_ended_by_our_interrupt_is_no_sample() {
+    let (session, _) = perform(&plan(1, fixed(5, 0)), |script| {
+        script.interrupt_after = Some(3);
+        script.interrupts_run = true;
+    });
+    assert_eq!(session.recordings[0].samples.len(), 2);
+    assert!(session.failure.is_none());
+}
+
+#[test]
+fn a_disturbed_run_is_made_again_and_said() {
+    let (session, log) = perform(&plan(1, fixed(2, 0)), |script| script.disturbs = Some(1));
+    assert_eq!(log, ["begin 0", "A0", "A0", "A1", "end 0"]);
+    assert_eq!(session.recordings[0].samples.len(), 2);
+    assert!(session.recordings[0].notes[0].starts_with("run 1 was repeated"));
 }
