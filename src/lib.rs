@@ -8,6 +8,7 @@ pub mod gate;
 pub mod metric;
 pub mod plan;
 pub mod probe;
+pub mod report;
 pub mod run;
 pub mod sample;
 pub mod stats;
