@@ -2,12 +2,16 @@
 //! take, how sure that is, and whether the time was spent computing or waiting.
 
 pub mod analysis;
+#[cfg(feature = "cli")]
+pub mod cli;
 pub mod diagnose;
 pub mod evidence;
 pub mod gate;
 pub mod metric;
 pub mod plan;
 pub mod probe;
+#[cfg(feature = "cli")]
+pub mod progress;
 pub mod report;
 pub mod run;
 pub mod sample;

@@ -1,2 +1,5 @@
 //! The offbench program: calls the library's command line, nothing else.
-fn main() {}
+
+fn main() -> std::process::ExitCode {
+    offbench::cli::main()
+}

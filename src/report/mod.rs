@@ -24,3 +24,17 @@ pub struct Document<'a> {
     /// The version of this program.
     pub version: &'a str,
 }
+
+/// One export format.
+#[derive(Debug)]
+pub struct Format {
+    /// The option is `--export-<id>`.
+    pub id: &'static str,
+    /// What it writes.
+    pub help: &'static str,
+    /// Writes a document.
+    pub write: fn(&mut dyn std::io::Write, &Document<'_>) -> std::io::Result<()>,
+}
+
+/// Every export format.
+pub static FORMATS: &[Format] = &[];

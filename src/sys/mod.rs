@@ -26,6 +26,7 @@ mod error;
 pub(crate) mod files;
 pub(crate) mod host;
 mod prepared;
+mod replacement;
 mod resolve;
 pub(crate) mod session;
 pub(crate) mod terminal;
@@ -37,3 +38,5 @@ pub(crate) mod platform;
 
 pub(crate) use error::Error;
 pub(crate) use prepared::{Environment, Prepared, Slots, Words};
+pub(crate) use replacement::Replacement;
+pub(crate) use resolve::is_program;

@@ -53,6 +53,11 @@ pub(super) fn resolve(
     Err(refusal)
 }
 
+/// Whether there is a program of that name in the search path.
+pub(crate) fn is_program(name: &OsStr, search: Option<&OsStr>) -> bool {
+    resolve(name, search, None).is_ok()
+}
+
 /// Whether that file can be executed.
 fn examine(path: &Path, directory: Option<&Path>) -> Result<(), Error> {
     let seen = directory.map_or_else(|| path.to_path_buf(), |base| base.join(path));

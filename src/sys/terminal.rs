@@ -7,6 +7,23 @@ use std::os::fd::AsFd;
 use nix::sys::signal::{SigSet, SigmaskHow, Signal, pthread_sigmask};
 use nix::unistd::{Pid, getpgrp, tcgetpgrp, tcsetpgrp};
 
+/// Columns of the terminal that standard output or error is, if one says so.
+pub(crate) fn columns() -> Option<usize> {
+    [libc::STDOUT_FILENO, libc::STDERR_FILENO]
+        .into_iter()
+        .find_map(|descriptor| {
+            let mut size = libc::winsize {
+                ws_row: 0,
+                ws_col: 0,
+                ws_xpixel: 0,
+                ws_ypixel: 0,
+            };
+            // SAFETY: the call writes one `winsize`, which `size` is.
+            let answer = unsafe { libc::ioctl(descriptor, libc::TIOCGWINSZ, &raw mut size) };
+            (answer == 0 && size.ws_col > 0).then_some(usize::from(size.ws_col))
+        })
+}
+
 /// The terminal while it is lent; dropping takes it back.
 #[derive(Debug)]
 pub(crate) struct Lent {

@@ -1,0 +1,237 @@
+//! What is executed: shell or none, names, parameters, environment, streams, hooks.
+
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::Problems;
+use super::problem::Problem;
+use crate::plan::command::{ShellChoice, bare_shell, parse_variable};
+use crate::plan::parameter::{Pairing, Parameter};
+use crate::plan::{IgnoreFailure, Input, Output};
+
+/// Options of the commands.
+#[allow(clippy::struct_excessive_bools, reason = "independent options")]
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Commands")]
+pub(crate) struct BenchmarkArgs {
+    /// Shell of the commands: auto (only where one is needed), none, default (sh), or its words
+    #[arg(long, value_name = "auto|none|default|CMD", conflicts_with_all = ["no_shell", "default_shell"])]
+    shell: Option<OsString>,
+    /// Run without any shell, everything literal (--shell=none)
+    #[arg(short = 'N', conflicts_with = "default_shell")]
+    no_shell: bool,
+    /// Run through sh (--shell=default)
+    #[arg(short = 'S')]
+    default_shell: bool,
+    /// Take all words after `--` as the one command, nothing split or quoted
+    #[arg(long)]
+    pub(crate) argv: bool,
+    /// Name of a command in reports; once per command, placeholders are replaced
+    #[arg(short = 'n', long = "command-name", value_name = "NAME")]
+    pub(crate) names: Vec<String>,
+    /// Run for each number from MIN to MAX, as {VAR}; repeatable
+    #[arg(
+        short = 'P', long, num_args = 3, value_names = ["VAR", "MIN", "MAX"],
+        allow_hyphen_values = true, action = clap::ArgAction::Append
+    )]
+    parameter_scan: Vec<String>,
+    /// Step of the scan before it
+    #[arg(short = 'D', long, value_name = "STEP", allow_hyphen_values = true)]
+    parameter_step_size: Vec<String>,
+    /// Run for each of the values, as {VAR}; repeatable
+    #[arg(
+        short = 'L', long, num_args = 2, value_names = ["VAR", "VALUES"],
+        allow_hyphen_values = true, action = clap::ArgAction::Append
+    )]
+    parameter_list: Vec<OsString>,
+    /// Take the values of several parameters in step instead of every combination
+    #[arg(long)]
+    zip: bool,
+    /// Set an environment variable for the commands; repeatable
+    #[arg(long, value_name = "NAME=VALUE")]
+    env: Vec<OsString>,
+    /// Working directory of the commands
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cwd: Vec<OsString>,
+    /// Standard input of the commands [default: null]
+    #[arg(long, value_name = "null|FILE")]
+    input: Vec<OsString>,
+    /// Standard output of the commands [default: null]
+    #[arg(
+        long,
+        value_name = "null|pipe|inherit|FILE",
+        conflicts_with = "show_output"
+    )]
+    output: Vec<OsString>,
+    /// Let the commands print to the terminal (--output=inherit)
+    #[arg(long)]
+    show_output: bool,
+    /// Go on after a failing run; optionally only after these exit codes
+    #[arg(
+        short, long, value_name = "CODES", num_args = 0..=1, require_equals = true,
+        default_missing_value = "all-non-zero"
+    )]
+    ignore_failure: Option<String>,
+    /// All runs, and all commands, must write the same to standard output
+    #[arg(long)]
+    pub(crate) check_output: bool,
+}
+
+/// Options of the hooks.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Hooks")]
+pub(crate) struct HookArgs {
+    /// Run once before the first run of each command
+    #[arg(short, long, value_name = "CMD")]
+    pub(crate) setup: Vec<OsString>,
+    /// Run before each run; once for all commands, or once per command
+    #[arg(short, long, value_name = "CMD")]
+    pub(crate) prepare: Vec<OsString>,
+    /// Run after each run; once for all commands, or once per command
+    #[arg(short = 'C', long, value_name = "CMD")]
+    pub(crate) conclude: Vec<OsString>,
+    /// Run once after the last run of each command, also after a failure or an interrupt
+    #[arg(short, long, value_name = "CMD")]
+    pub(crate) cleanup: Vec<OsString>,
+}
+
+impl BenchmarkArgs {
+    /// The shell that was chosen.
+    pub(crate) fn shell(&self, commands: &[OsString], problems: &mut Problems) -> ShellChoice {
+        if self.default_shell {
+            if let Some(word) = commands.first().filter(|word| bare_shell(word)) {
+                let word = word.to_string_lossy();
+                problems.add(
+                    Problem::new(format!(
+                        "`-S` takes no value, so `{word}` would be benchmarked"
+                    ))
+                    .help(Some(format!("write --shell {word}"))),
+                );
+            }
+            return ShellChoice::Default("sh".into());
+        }
+        if self.no_shell {
+            return ShellChoice::None;
+        }
+        let Some(text) = &self.shell else {
+            return ShellChoice::Auto;
+        };
+        ShellChoice::parse(text).unwrap_or_else(|error| {
+            problems.add(Problem::new(format!("--shell: {error}")).help(error.help()));
+            ShellChoice::Auto
+        })
+    }
+
+    /// All parameters, scans before lists as hyperfine has them.
+    pub(crate) fn parameters(&self, problems: &mut Problems) -> (Vec<Parameter>, Pairing) {
+        let mut parameters = Vec::new();
+        let scans = self.parameter_scan.chunks(3);
+        if self.parameter_step_size.len() > scans.len() {
+            let text = format!(
+                "{} step sizes were given for {} scans",
+                self.parameter_step_size.len(),
+                scans.len()
+            );
+            problems.add(Problem::new(text).help(Some("give -P once for each -D".into())));
+        }
+        for (place, scan) in scans.enumerate() {
+            let step = self.parameter_step_size.get(place).map(String::as_str);
+            if let [name, min, max] = scan {
+                let parsed = Parameter::scan(name, min, max, step);
+                parameters.extend(problems.parameter(parsed));
+            }
+        }
+        for list in self.parameter_list.chunks(2) {
+            if let [name, values] = list {
+                let parsed = Parameter::list(&name.to_string_lossy(), values);
+                parameters.extend(problems.parameter(parsed));
+            }
+        }
+        (
+            parameters,
+            if self.zip {
+                Pairing::Zip
+            } else {
+                Pairing::Product
+            },
+        )
+    }
+
+    /// Variables set for all commands.
+    pub(crate) fn variables(&self, problems: &mut Problems) -> Vec<(OsString, OsString)> {
+        let mut variables = Vec::new();
+        for entry in &self.env {
+            match parse_variable(entry) {
+                Ok(pair) => variables.push(pair),
+                Err(error) => {
+                    problems.add(Problem::new(format!("--env: {error}")).help(error.help()));
+                }
+            }
+        }
+        variables
+    }
+
+    /// Standard input, one for all or one per command.
+    pub(crate) fn inputs(&self) -> Vec<Input> {
+        let word = |word: &OsString| match word.to_str() {
+            Some("null") => Input::Null,
+            _ => Input::File(PathBuf::from(word)),
+        };
+        self.input.iter().map(word).collect()
+    }
+
+    /// Standard output, one for all or one per command.
+    pub(crate) fn outputs(&self) -> Vec<Output> {
+        if self.show_output {
+            return vec![Output::Inherit];
+        }
+        self.output.iter().map(|word| output(word)).collect()
+    }
+
+    /// Which failures do not stop.
+    pub(crate) fn ignored(&self, problems: &mut Problems) -> IgnoreFailure {
+        match self.ignore_failure.as_deref() {
+            None => IgnoreFailure::Never,
+            Some("all-non-zero") => IgnoreFailure::All,
+            Some(list) => problems
+                .keep(parse_codes(list))
+                .map_or(IgnoreFailure::Never, IgnoreFailure::Codes),
+        }
+    }
+}
+
+fn output(word: &OsStr) -> Output {
+    match word.to_str() {
+        Some("null") => Output::Null,
+        Some("pipe") => Output::Pipe,
+        Some("inherit") => Output::Inherit,
+        _ => Output::File(PathBuf::from(word)),
+    }
+}
+
+/// Reads `1,3,42`.
+fn parse_codes(list: &str) -> Result<Vec<u8>, Problem> {
+    let one = |word: &str| {
+        word.trim().parse::<u8>().map_err(|_| {
+            Problem::new(format!("--ignore-failure: `{word}` is no exit code")).help(Some(
+                "write codes from 0 to 255, such as --ignore-failure=1,3".into(),
+            ))
+        })
+    };
+    list.split(',').map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exit_codes_are_bounded() {
+        assert_eq!(parse_codes("1, 3,255").unwrap(), [1, 3, 255]);
+        for list in ["", "256", "-1", "1,,2", "x"] {
+            assert!(parse_codes(list).is_err(), "{list}");
+        }
+    }
+}

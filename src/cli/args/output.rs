@@ -1,0 +1,225 @@
+//! How results leave: style, colour, unit, files.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::{Problem, Problems};
+use crate::cli::environment::Environment;
+use crate::report::{FORMATS, Format, Kind, Sort, Style};
+use crate::unit::TimeUnit;
+
+/// Options of the output.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct OutputArgs {
+    /// What the screen shows: full with a progress line, basic without, none
+    #[arg(long, value_enum, value_name = "TYPE", default_value = "auto")]
+    style: StyleWord,
+    /// Colours
+    #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
+    color: ColorWord,
+    /// Only ASCII characters
+    #[arg(long)]
+    ascii: bool,
+    /// Unit of times: nanosecond, microsecond, millisecond, second
+    #[arg(short = 'u', long, value_name = "UNIT")]
+    time_unit: Option<String>,
+    /// Order of the commands in tables
+    #[arg(long, value_enum, value_name = "ORDER", default_value = "auto")]
+    sort: SortWord,
+    #[command(flatten)]
+    exports: ExportArgs,
+}
+
+/// The words of `--style`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum StyleWord {
+    /// What suits where the output goes
+    Auto,
+    /// No progress line, no colour
+    Basic,
+    /// Progress line and colour
+    Full,
+    /// As full, without colour
+    Nocolor,
+    /// Colour without a progress line
+    Color,
+    /// Nothing but errors
+    None,
+}
+
+/// The words of `--color`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ColorWord {
+    /// On a terminal, unless `NO_COLOR` is set
+    Auto,
+    Always,
+    Never,
+}
+
+/// The words of `--sort`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum SortWord {
+    /// By time in comparisons, as given elsewhere
+    Auto,
+    /// As given
+    Command,
+    /// By mean wall time
+    MeanTime,
+}
+
+/// A file to write, or standard output.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Target {
+    Stdout,
+    File(PathBuf),
+}
+
+/// One `--export-…` option for each row of [`FORMATS`].
+#[derive(Debug, Default)]
+pub(crate) struct ExportArgs(Vec<(&'static Format, OsString)>);
+
+impl Args for ExportArgs {
+    fn augment_args(mut command: clap::Command) -> clap::Command {
+        command = command.next_help_heading("Exports");
+        for format in FORMATS {
+            let help = format!(
+                "Write {} to FILE, or to standard output with `-`",
+                format.help
+            );
+            command = command.arg(
+                clap::Arg::new(format.id)
+                    .long(format!("export-{}", format.id))
+                    .value_name("FILE")
+                    .value_parser(clap::value_parser!(OsString))
+                    .help(help),
+            );
+        }
+        command
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        Self::augment_args(command)
+    }
+}
+
+impl clap::FromArgMatches for ExportArgs {
+    fn from_arg_matches(matches: &clap::ArgMatches) -> Result<Self, clap::Error> {
+        let given = FORMATS.iter().filter_map(|format| {
+            matches
+                .get_one::<OsString>(format.id)
+                .map(|file| (format, file.clone()))
+        });
+        Ok(Self(given.collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &clap::ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+/// What the output options come to.
+#[derive(Debug)]
+pub(crate) struct Outputs {
+    pub(crate) style: Style,
+    pub(crate) exports: Vec<(&'static Format, Target)>,
+}
+
+impl Outputs {
+    /// Whether a document goes to standard output, so that the report must go elsewhere.
+    pub(crate) fn takes_stdout(&self) -> bool {
+        self.exports
+            .iter()
+            .any(|(_, target)| *target == Target::Stdout)
+    }
+}
+
+impl OutputArgs {
+    /// Validates the options.
+    pub(crate) fn resolve(&self, environment: &Environment, problems: &mut Problems) -> Outputs {
+        let time_unit =
+            self.time_unit.as_ref().and_then(|word| {
+                let parsed = word.parse::<TimeUnit>();
+                problems.keep(parsed.map_err(|error| {
+                    Problem::new(format!("--time-unit: {error}")).help(error.help())
+                }))
+            });
+        let exports = self.exports(problems);
+        let to_stderr = exports.iter().any(|(_, target)| *target == Target::Stdout);
+        Outputs {
+            style: self.style(environment, time_unit, to_stderr),
+            exports,
+        }
+    }
+
+    fn exports(&self, problems: &mut Problems) -> Vec<(&'static Format, Target)> {
+        let exports: Vec<_> = self
+            .exports
+            .0
+            .iter()
+            .map(|(format, file)| match file.to_str() {
+                Some("-" | "/dev/stdout") => (*format, Target::Stdout),
+                _ => (*format, Target::File(PathBuf::from(file))),
+            })
+            .collect();
+        for (place, (format, target)) in exports.iter().enumerate() {
+            let earlier = exports[..place].iter().find(|(_, other)| other == target);
+            if let Some((other, _)) = earlier {
+                let text = format!(
+                    "--export-{} and --export-{} go to the same place",
+                    other.id, format.id
+                );
+                problems.add(Problem::new(text).help(Some("give each its own file".into())));
+            }
+        }
+        exports
+    }
+
+    fn style(
+        &self,
+        environment: &Environment,
+        time_unit: Option<TimeUnit>,
+        to_stderr: bool,
+    ) -> Style {
+        let terminal = if to_stderr {
+            environment.stderr_terminal
+        } else {
+            environment.stdout_terminal
+        };
+        let dumb = environment.dumb();
+        let color = match (self.color, self.style) {
+            (ColorWord::Always, _) | (ColorWord::Auto, StyleWord::Full | StyleWord::Color) => true,
+            (ColorWord::Never, _)
+            | (_, StyleWord::Basic | StyleWord::Nocolor | StyleWord::None) => false,
+            (ColorWord::Auto, StyleWord::Auto) => {
+                terminal && !dumb && !environment.is_set("NO_COLOR")
+            }
+        };
+        let live = match self.style {
+            StyleWord::Auto => terminal,
+            StyleWord::Full | StyleWord::Nocolor => true,
+            _ => false,
+        };
+        let kind = match self.style {
+            StyleWord::None => Kind::None,
+            StyleWord::Auto if !terminal || dumb => Kind::Basic,
+            _ => Kind::Full,
+        };
+        Style {
+            color,
+            unicode: environment.unicode && !self.ascii,
+            width: environment.width.unwrap_or(80),
+            live: live && environment.stderr_terminal && !dumb,
+            kind,
+            unit: time_unit,
+            sort: match self.sort {
+                SortWord::Auto => Sort::Auto,
+                SortWord::Command => Sort::Command,
+                SortWord::MeanTime => Sort::MeanTime,
+            },
+        }
+    }
+}

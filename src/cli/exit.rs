@@ -1,0 +1,264 @@
+//! Exit codes, and the message for each error. The only place that turns errors into text with
+//! advice.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use super::args::{Job, Problem};
+use super::write::Written;
+use crate::gate::{Decision, Verdict};
+use crate::run::{Failure, RunError, Session};
+use crate::sample::Phase;
+
+/// Why the program ends as it does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Code {
+    /// Done; gates ok, or unsure without `--strict`.
+    Done,
+    /// A benchmarked command or hook failed, or offbench could not measure or deliver.
+    Failed,
+    /// Wrong usage: nothing was run.
+    Usage,
+    /// A gate failed.
+    Gate,
+    /// `--strict` and a gate is unsure.
+    Unsure,
+    /// Ended by this signal after reporting what was measured.
+    Signal(i32),
+}
+
+impl From<Code> for ExitCode {
+    fn from(code: Code) -> Self {
+        Self::from(match code {
+            Code::Done => 0,
+            Code::Failed => 1,
+            Code::Usage => 2,
+            Code::Gate => 3,
+            Code::Unsure => 4,
+            Code::Signal(number) => 128_u8.wrapping_add(number as u8),
+        })
+    }
+}
+
+/// Something that keeps a job from beginning.
+#[derive(Debug)]
+pub(crate) enum Trouble {
+    /// A command, file or CPU cannot be used.
+    Run(RunError),
+    /// An export cannot be written.
+    Export {
+        /// The format.
+        id: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+/// Writes one error with its advice to standard error.
+fn say(text: &str, help: Option<&str>) {
+    let mut message = format!("error: {text}\n");
+    if let Some(help) = help {
+        for line in help.lines() {
+            message.push_str("  help: ");
+            message.push_str(line);
+            message.push('\n');
+        }
+    }
+    to_stderr(message.as_bytes());
+}
+
+/// Standard error may be closed: there is nobody left to tell.
+#[allow(clippy::disallowed_methods, reason = "cli hands out the writers")]
+fn to_stderr(bytes: &[u8]) {
+    let _ = io::stderr().lock().write_all(bytes);
+}
+
+/// What clap says: help and version are no errors.
+pub(crate) fn clap(error: &clap::Error) -> Code {
+    let _ = error.print();
+    if error.use_stderr() {
+        Code::Usage
+    } else {
+        Code::Done
+    }
+}
+
+pub(crate) fn usage(problems: &[Problem]) -> Code {
+    for problem in problems {
+        say(&problem.text, problem.help.as_deref());
+    }
+    Code::Usage
+}
+
+/// What to do about a run that could not be made.
+fn advice(error: &RunError) -> Option<String> {
+    Some(match error {
+        RunError::NotFound { .. } => {
+            "check the spelling and PATH; a command with shell syntax needs --shell=default".into()
+        }
+        RunError::NotExecutable { path, .. } => format!("chmod +x {}", path.display()),
+        RunError::MissingInterpreter { .. } => "mend the first line of the script".into(),
+        RunError::TooLong { .. } => "pass the data in a file, or clear the environment".into(),
+        RunError::NoProcesses { .. } => {
+            "raise the limit (ulimit -u), or end other processes".into()
+        }
+        RunError::Hook { stderr, .. } => {
+            let lines = last_lines(stderr);
+            if lines.is_empty() {
+                return None;
+            }
+            format!("its standard error ends with: {}", lines.join(" / "))
+        }
+        _ => return None,
+    })
+}
+
+/// Nothing was run.
+pub(crate) fn cannot_begin(troubles: &[Trouble]) -> Code {
+    for trouble in troubles {
+        match trouble {
+            Trouble::Run(error) => {
+                say(&format!("cannot {error}"), advice(error).as_deref());
+            }
+            Trouble::Export { id, path, source } => {
+                say(
+                    &format!("--export-{id}: cannot write {}: {source}", path.display()),
+                    None,
+                );
+            }
+        }
+    }
+    Code::Usage
+}
+
+pub(crate) fn cannot_start(error: &dyn std::error::Error) -> Code {
+    say(&error.to_string(), None);
+    Code::Failed
+}
+
+/// Remarks on the arguments.
+pub(crate) fn remarks(remarks: &[String]) {
+    for remark in remarks {
+        to_stderr(format!("warning: {remark}\n").as_bytes());
+    }
+}
+
+/// What ended the session early.
+pub(crate) fn session(session: &Session, job: &Job) {
+    for (_, error) in &session.errors {
+        say(&format!("cannot {error}"), advice(error).as_deref());
+    }
+    if let Some(failure) = &session.failure {
+        let name = session
+            .recordings
+            .get(failure.benchmark)
+            .map_or("", |one| one.name());
+        failed(failure, name, job);
+    }
+}
+
+fn failed(failure: &Failure, name: &str, _job: &Job) {
+    let kind = if failure.phase == Phase::Warmup {
+        "warm-up run"
+    } else {
+        "run"
+    };
+    let text = format!(
+        "`{name}`: {} in {kind} {}",
+        failure.outcome,
+        failure.index + 1
+    );
+    say(
+        &text,
+        Some("--ignore-failure goes on after failures; --show-output shows what it prints"),
+    );
+    let tail = last_lines(&failure.stderr);
+    if !tail.is_empty() {
+        to_stderr(b"  = its standard error ends with:\n");
+        for line in tail {
+            to_stderr(format!("    {line}\n").as_bytes());
+        }
+    }
+}
+
+/// The last lines of an output, escaped: what a command prints never reaches the terminal raw.
+fn last_lines(bytes: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(bytes);
+    let lines: Vec<&str> = text.lines().collect();
+    let from = lines.len().saturating_sub(20);
+    lines[from..]
+        .iter()
+        .map(|line| crate::unit::display_escaped(line.trim_end().as_ref()).into_owned())
+        .collect()
+}
+
+/// The code for everything that happened, the gravest first.
+pub(crate) fn code(
+    job: &Job,
+    session: &Session,
+    verdicts: &[Verdict],
+    written: &Written,
+    stdout_closed: bool,
+) -> Code {
+    for (id, place, error) in &written.exports {
+        say(
+            &format!("--export-{id}: cannot write {place}: {error}"),
+            None,
+        );
+    }
+    if let Some(error) = &written.screen {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            return Code::Signal(nix::libc::SIGPIPE);
+        }
+        say(&format!("cannot write the report: {error}"), None);
+    }
+    let lost = stdout_closed && job.outputs.exports.is_empty();
+    if lost {
+        say(
+            "standard output is closed and there is no export: the result is lost",
+            None,
+        );
+    }
+    if let Some(signal) = session.interrupted {
+        return Code::Signal(signal);
+    }
+    let undelivered = lost || written.screen.is_some() || !written.exports.is_empty();
+    if undelivered || session.failure.is_some() || !session.errors.is_empty() {
+        return Code::Failed;
+    }
+    by_gates(job, verdicts)
+}
+
+fn by_gates(job: &Job, verdicts: &[Verdict]) -> Code {
+    let count = |decision| {
+        verdicts
+            .iter()
+            .filter(|one| one.decision == decision)
+            .count()
+    };
+    let (failed, unsure) = (count(Decision::Fail), count(Decision::Unsure));
+    let plural = |n: usize| if n == 1 { "gate" } else { "gates" };
+    let mut parts = Vec::new();
+    if failed > 0 {
+        parts.push(format!("{failed} {} failed", plural(failed)));
+    }
+    if unsure > 0 {
+        parts.push(format!("{unsure} {} not decided", plural(unsure)));
+    }
+    if failed > 0 || (unsure > 0 && job.strict) {
+        say(&parts.join(", "), None);
+    }
+    match (failed, unsure) {
+        (1.., _) => Code::Gate,
+        (0, 1..) if job.strict => Code::Unsure,
+        _ => Code::Done,
+    }
+}
+
+/// Ends the program.
+pub(crate) fn finish(code: Code) -> ExitCode {
+    code.into()
+}

@@ -1,0 +1,96 @@
+//! Executes the job's plan with the real system, and keeps what is finished.
+
+use super::args::{Job, Target};
+use super::exit::Trouble;
+use crate::progress::Progress;
+use crate::run::{self, Session, Tools};
+use crate::run::{ProcessExecutor, SystemClock};
+use crate::sample::Conditions;
+use crate::unit::display_escaped;
+
+/// What can be known to fail before anything runs: programs, files, folders, CPUs.
+pub(crate) fn check(job: &Job) -> Vec<Trouble> {
+    let mut troubles: Vec<Trouble> = crate::run::executor::check(&job.plan)
+        .into_iter()
+        .map(Trouble::Run)
+        .collect();
+    for (format, target) in &job.outputs.exports {
+        if let Target::File(path) = target {
+            if let Err(source) = crate::sys::files::writable(path) {
+                troubles.push(Trouble::Export {
+                    id: format.id,
+                    path: path.clone(),
+                    source,
+                });
+            }
+        }
+    }
+    troubles
+}
+
+/// Runs everything.
+pub(crate) fn execute(job: &Job) -> Session {
+    let host = run::session::host();
+    let conditions = conditions(job);
+    let clock = SystemClock::begin();
+    let mut executor = match ProcessExecutor::new(&job.plan, clock) {
+        Ok(executor) => executor,
+        Err(error) => {
+            return Session {
+                errors: vec![(0, error)],
+                ..Session::default()
+            };
+        }
+    };
+    let mut progress = Progress::new(&job.plan, job.outputs.style);
+    let tools = Tools {
+        executor: &mut executor,
+        clock: &clock,
+        observer: &mut progress,
+    };
+    run::execute(&job.plan, &host, conditions, tools)
+}
+
+fn conditions(job: &Job) -> Vec<Conditions> {
+    let plan = &job.plan;
+    let paired = plan.order == crate::plan::Order::Rounds && plan.benchmarks.len() > 1;
+    let one = |benchmark: &crate::plan::Benchmark| {
+        let command = display_escaped(&benchmark.command);
+        Conditions {
+            lossy: benchmark.command.to_str() != Some(&*command),
+            command: command.into_owned(),
+            name: benchmark.name.clone(),
+            parameters: benchmark.parameters.clone(),
+            shell: shell(benchmark),
+            seed: plan.seed,
+            paired,
+            ignored_failures: ignored(&plan.ignore_failure),
+            expect_wait: plan.expect_wait,
+            timeout_s: plan.timeout.map(|time| time.as_secs_f64()),
+            runs_fixed: plan.limits.fixed,
+            precision: plan.limits.precision,
+            started_unix_s: run::session::unix_seconds(),
+            ..Conditions::default()
+        }
+    };
+    plan.benchmarks.iter().map(one).collect()
+}
+
+fn shell(benchmark: &crate::plan::Benchmark) -> Option<String> {
+    match &benchmark.invocation {
+        crate::plan::Invocation::Direct(_) => None,
+        crate::plan::Invocation::Shell { shell, .. } => {
+            let words = &shell[..shell.len().saturating_sub(1)];
+            let shown: Vec<_> = words.iter().map(|word| display_escaped(word)).collect();
+            Some(shown.join(" "))
+        }
+    }
+}
+
+fn ignored(ignore: &crate::plan::IgnoreFailure) -> Option<Vec<u8>> {
+    match ignore {
+        crate::plan::IgnoreFailure::Never => None,
+        crate::plan::IgnoreFailure::All => Some(Vec::new()),
+        crate::plan::IgnoreFailure::Codes(codes) => Some(codes.clone()),
+    }
+}

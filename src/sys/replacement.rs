@@ -1,0 +1,156 @@
+//! Files that are replaced only when the new content is complete: a temporary file in the same
+//! folder, private until it takes the old one's place.
+
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+/// Names tried before giving up: somebody else may have left files of the same name.
+const TRIES: u32 = 100;
+
+/// A new content on its way to a file.
+#[derive(Debug)]
+pub(crate) struct Replacement {
+    file: File,
+    /// Where it is until it is complete; `None` where it is written in place.
+    temporary: Option<PathBuf>,
+    target: PathBuf,
+}
+
+impl Replacement {
+    /// Begins to replace a file. What is no regular file (a pipe, a device) is written in place,
+    /// and a link's target is replaced, not the link.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub(crate) fn create(path: &Path) -> io::Result<Self> {
+        match fs::metadata(path) {
+            Ok(known) if !known.is_file() => {
+                let file = OpenOptions::new().write(true).open(path)?;
+                Ok(Self {
+                    file,
+                    temporary: None,
+                    target: path.into(),
+                })
+            }
+            Ok(known) => Self::beside(&fs::canonicalize(path)?, known.permissions()),
+            Err(_) => Self::beside(path, Permissions::from_mode(0o666 & !umask())),
+        }
+    }
+
+    fn beside(target: &Path, permissions: Permissions) -> io::Result<Self> {
+        let name = target
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        let folder = target
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new("."));
+        for number in 0..TRIES {
+            let temporary = folder.join(format!(".{name}.{}-{number}.tmp", std::process::id()));
+            let opened = OpenOptions::new()
+                .write(true)
+                .create_new(true)
+                .mode(0o600)
+                .open(&temporary);
+            match opened {
+                Ok(file) => {
+                    file.set_permissions(permissions)?;
+                    return Ok(Self {
+                        file,
+                        temporary: Some(temporary),
+                        target: target.into(),
+                    });
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Err(io::Error::from(io::ErrorKind::AlreadyExists))
+    }
+
+    /// Where to write.
+    pub(crate) fn writer(&self) -> &File {
+        &self.file
+    }
+
+    /// The new content is complete: it takes the place of the old.
+    ///
+    /// # Errors
+    /// It cannot; the old content stays.
+    pub(crate) fn commit(mut self) -> io::Result<()> {
+        match self.temporary.take() {
+            Some(temporary) => fs::rename(&temporary, &self.target).inspect_err(|_| {
+                let _ = fs::remove_file(&temporary);
+            }),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Drop for Replacement {
+    /// An incomplete content leaves nothing behind.
+    fn drop(&mut self) {
+        if let Some(temporary) = &self.temporary {
+            let _ = fs::remove_file(temporary);
+        }
+    }
+}
+
+/// The process's file creation mask.
+fn umask() -> u32 {
+    let mask = nix::sys::stat::umask(nix::sys::stat::Mode::empty());
+    nix::sys::stat::umask(mask);
+    mask.bits()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sys::files::tests::Folder;
+    use std::io::Write;
+
+    fn content(path: &Path) -> String {
+        fs::read_to_string(path).unwrap()
+    }
+
+    #[test]
+    fn old_content_stays_until_the_new_is_complete() {
+        let folder = Folder::new("replacement");
+        let path = folder.file("out", "a long old content", 0o640);
+        let replacement = Replacement::create(&path).unwrap();
+        replacement.writer().write_all(b"new").unwrap();
+        assert_eq!(content(&path), "a long old content");
+        replacement.commit().unwrap();
+        assert_eq!(content(&path), "new");
+        assert_eq!(
+            fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+            0o640
+        );
+    }
+
+    #[test]
+    fn given_up_leaves_nothing_behind() {
+        let folder = Folder::new("replacement-drop");
+        let path = folder.file("out", "old", 0o644);
+        drop(Replacement::create(&path).unwrap());
+        assert_eq!(content(&path), "old");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_link_stays_a_link() {
+        let folder = Folder::new("replacement-link");
+        let path = folder.file("real", "old", 0o644);
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        let replacement = Replacement::create(&link).unwrap();
+        replacement.writer().write_all(b"new").unwrap();
+        replacement.commit().unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(content(&path), "new");
+    }
+}
