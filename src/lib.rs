@@ -2,6 +2,7 @@
 //! take, how sure that is, and whether the time was spent computing or waiting.
 
 pub mod evidence;
+pub mod explain;
 pub mod plan;
 pub mod run;
 pub mod sample;
