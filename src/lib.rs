@@ -4,6 +4,8 @@
 pub mod evidence;
 pub mod explain;
 pub mod plan;
+pub mod probe;
 pub mod run;
 pub mod sample;
 pub mod stats;
+mod sys;
