@@ -1,24 +1,30 @@
 //! Explains one command: `cargo run --release --example explain -- [--no-records] [--switches]
 //! [--runs N] CMD ARGS…`.
-#![allow(clippy::disallowed_methods, clippy::print_stdout, reason = "a program for the terminal")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "a program for the terminal"
+)]
 
 use std::time::Duration;
 
 use offbench::explain::{Pass, attribute};
 use offbench::probe::explain::{Command, ExplainError, Options, diagnose, explain, rate};
+use offbench::probe::trace::trace;
 use offbench::sample::Attribution;
 
 fn main() -> Result<(), ExplainError> {
     let mut arguments = std::env::args_os().skip(1).peekable();
     let (mut records, mut switches, mut runs) = (true, false, 0);
-    let mut json = false;
-    while let Some(option) = arguments.next_if(|argument| {
-        argument.to_str().is_some_and(|text| text.starts_with("--"))
-    }) {
+    let (mut json, mut traced) = (false, false);
+    while let Some(option) =
+        arguments.next_if(|argument| argument.to_str().is_some_and(|text| text.starts_with("--")))
+    {
         match option.to_str().unwrap_or_default() {
             "--no-records" => records = false,
             "--switches" => switches = true,
             "--json" => json = true,
+            "--trace" => traced = true,
             "--runs" => {
                 let number = arguments.next().and_then(|n| n.to_str()?.parse().ok());
                 runs = number.unwrap_or(1);
@@ -26,15 +32,43 @@ fn main() -> Result<(), ExplainError> {
             _ => break,
         }
     }
-    let command = Command { arguments: arguments.collect(), ..Command::default() };
-    let first = Options { records, pass: Pass::Ticks, rate: 1000.0 };
+    let command = Command {
+        arguments: arguments.collect(),
+        ..Command::default()
+    };
+    if traced {
+        let made = trace(&command)?;
+        println!("traced wall {:.2} ms", made.wall as f64 / 1e6);
+        for call in made.calls.iter().take(12) {
+            let (mean, total) = (call.mean() / 1e3, call.total as f64 / 1e6);
+            println!(
+                "  {} {} calls {mean:.1} us each, {total:.2} ms",
+                call.detail, call.calls
+            );
+        }
+        return Ok(());
+    }
+    let first = Options {
+        records,
+        pass: Pass::Ticks,
+        rate: 1000.0,
+    };
     let attribution = if switches || runs > 0 {
-        let pass = if switches { Pass::Switches } else { Pass::Ticks };
+        let pass = if switches {
+            Pass::Switches
+        } else {
+            Pass::Ticks
+        };
         let wall = diagnose(&command, first)?.run.wall;
         let rate = rate(Duration::from_nanos(wall as u64));
-        let options = Options { records, pass, rate };
-        let made: Result<Vec<_>, _> =
-            (0..runs.max(1)).map(|_| diagnose(&command, options).map(|made| made.run)).collect();
+        let options = Options {
+            records,
+            pass,
+            rate,
+        };
+        let made: Result<Vec<_>, _> = (0..runs.max(1))
+            .map(|_| diagnose(&command, options).map(|made| made.run))
+            .collect();
         attribute(&made?)
     } else {
         let run = diagnose(&command, first)?.run;
@@ -43,7 +77,10 @@ fn main() -> Result<(), ExplainError> {
     };
     if let Some(attribution) = attribution {
         if json {
-            println!("{}", serde_json::to_string(&attribution).unwrap_or_default());
+            println!(
+                "{}",
+                serde_json::to_string(&attribution).unwrap_or_default()
+            );
         } else {
             print(&attribution);
         }
@@ -73,7 +110,11 @@ fn print(a: &Attribution) {
     for (title, waits) in [("idle", &a.waits), ("blocked threads", &a.blocked)] {
         println!("{title}:");
         for wait in waits.iter().take(8) {
-            let place = wait.place.as_deref().map(|place| format!(", {place}")).unwrap_or_default();
+            let place = wait
+                .place
+                .as_deref()
+                .map(|place| format!(", {place}"))
+                .unwrap_or_default();
             let share = 100.0 * wait.seconds / a.idle.max(1e-9);
             println!(
                 "  {:>10} {share:5.1}% {:>6}  {}: {}{place}",

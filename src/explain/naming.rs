@@ -12,7 +12,7 @@ pub struct Named {
     pub cause: Cause,
     /// The call and what it waited on, safe to show: `fsync ./wal`.
     pub detail: String,
-    /// Where in the kernel, in words or as the kernel's function: `journal commit`.
+    /// Where in the kernel, in words (`journal commit`) or, of an unknown cause, its function.
     pub place: Option<String>,
 }
 
@@ -86,17 +86,22 @@ pub fn name(arch: Arch, look: &Look) -> Option<Named> {
     }
     let target = look.target.as_ref().map(|read| &read.value);
     match look.call.as_ref().map(|read| read.value) {
-        Some(CallState::In(call)) => Some(match by_number(arch, call.number) {
-            Some(row) => in_call(
-                row,
-                Seen {
-                    state,
-                    wchan,
-                    target,
-                },
-            ),
-            None => unlisted(call.number, state, wchan),
-        }),
+        Some(CallState::In(call)) => {
+            let named = match by_number(arch, call.number) {
+                Some(row) => in_call(
+                    row,
+                    Seen {
+                        state,
+                        wchan,
+                        target,
+                    },
+                ),
+                None => unlisted(call.number, state, wchan),
+            };
+            // The bare name of a call that does many things says nothing.
+            let says = named.cause != Cause::Unknown || wchan.is_some() || target.is_some();
+            says.then_some(named)
+        }
         Some(CallState::Outside) => outside(state, wchan),
         Some(CallState::Running) => None,
         None => hidden(state, wchan),
@@ -447,7 +452,7 @@ fn moves_memory(wchan: &str) -> bool {
 }
 
 /// The last words of a cause line: what the kernel function means for that cause.
-fn place(cause: Cause, wchan: &str) -> Option<&'static str> {
+fn place(cause: Cause, wchan: &str) -> Option<&str> {
     match cause {
         Cause::DiskFlush | Cause::DiskRead | Cause::Disk if starts(wchan, JOURNAL) => {
             Some("journal commit")
@@ -459,6 +464,7 @@ fn place(cause: Cause, wchan: &str) -> Option<&'static str> {
         }
         Cause::MemoryMap if wchan.starts_with("rwsem_down_") => Some("memory map lock"),
         Cause::MemoryMap if moves_memory(wchan) => Some("page migration or compaction"),
+        Cause::Unknown => Some(wchan),
         _ => None,
     }
 }

@@ -122,14 +122,29 @@ fn a_thread_that_runs_or_is_gone_has_no_wait() {
         ),
         None
     );
-    assert_eq!(
-        name(Arch::X86_64, &look(call("read"), 'R', "0", None)),
-        None
-    );
+    assert_eq!(name(Arch::X86_64, &look(None, 'R', "0", None)), None);
     assert_eq!(
         name(Arch::X86_64, &look(call("read"), 'Z', "0", None)),
         None
     );
+    let woken = name(Arch::X86_64, &look(call("fsync"), 'R', "0", None));
+    assert_eq!(woken.map(|named| named.cause), Some(Cause::DiskFlush));
+}
+
+#[test]
+fn a_wait_nobody_can_tell_has_no_name() {
+    let bare = look(call("read"), 'S', "0", None);
+    assert_eq!(name(Arch::X86_64, &bare), None);
+    let somewhere = name(
+        Arch::X86_64,
+        &look(call("ioctl"), 'S', "drm_wait", file("/dev/x")),
+    )
+    .unwrap();
+    assert_eq!(
+        (somewhere.cause, somewhere.detail.as_str()),
+        (Cause::Unknown, "ioctl /dev/x")
+    );
+    assert_eq!(somewhere.place.as_deref(), Some("drm_wait"));
 }
 
 #[test]

@@ -121,13 +121,18 @@ impl Look {
         }
     }
 
-    /// Whether the thread was seen running or ready to run.
+    /// Whether the thread was seen running or ready to run. One seen in a call and ready a moment
+    /// later had just been woken: the call still names its wait.
     #[must_use]
     pub fn runs(&self) -> bool {
-        self.call
-            .as_ref()
-            .is_some_and(|call| call.value == CallState::Running)
-            || self.state.as_ref().is_some_and(|state| state.value == 'R')
+        match &self.call {
+            Some(call) if call.value == CallState::Running => true,
+            Some(Read {
+                value: CallState::In(_),
+                ..
+            }) => false,
+            _ => self.state.as_ref().is_some_and(|state| state.value == 'R'),
+        }
     }
 
     /// Whether the thread was seen stopped by a signal or a debugger.

@@ -389,10 +389,9 @@ impl Timeline {
             self.stopped -= 1;
         }
         let wait = time - thread.since;
-        let seen = thread
-            .look
-            .take()
-            .and_then(|look| name(self.arch, &look.until(time)));
+        // A look that began after this wait ended is about a later one, whose record is to come.
+        let look = thread.look.take_if(|look| look.begun < time);
+        let seen = look.and_then(|look| name(self.arch, &look.until(time)));
         let own = seen.map(|named| self.intern(named));
         if let Some(own) = own {
             let total = self.log.blocked.entry(own).or_default();
@@ -427,7 +426,7 @@ impl Timeline {
                 self.log.intervals[waker.interval].stretch = time - began;
             }
         }
-        self.threads[at].look = None;
+        self.threads[at].look.take_if(|look| look.begun < time);
         self.set(
             at,
             if runnable {

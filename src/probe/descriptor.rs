@@ -43,14 +43,20 @@ pub enum Link {
 /// Understands the link `/proc/PID/fd/N`.
 #[must_use]
 pub fn link(text: &str, directory: &str) -> Link {
-    if let Some(inode) = text.strip_prefix("socket:[").and_then(|rest| rest.strip_suffix(']')) {
+    if let Some(inode) = text
+        .strip_prefix("socket:[")
+        .and_then(|rest| rest.strip_suffix(']'))
+    {
         return Link::Socket(inode.parse().unwrap_or(0));
     }
     Link::Target(if text.starts_with("pipe:[") {
         Target::Pipe
     } else if let Some(kind) = text.strip_prefix("anon_inode:") {
         Target::Wakeup(escaped(kind.trim_matches(['[', ']'])))
-    } else if text.starts_with("/dev/pts/") || text.starts_with("/dev/tty") || text == "/dev/console" {
+    } else if text.starts_with("/dev/pts/")
+        || text.starts_with("/dev/tty")
+        || text == "/dev/console"
+    {
         Target::Terminal(escaped(text))
     } else {
         Target::File(shown(text, directory))
@@ -121,7 +127,13 @@ pub fn lock_holder(locks: &str, inode: u64) -> Option<u32> {
 /// Descriptors an epoll descriptor watches (`/proc/PID/fdinfo/N`, lines `tfd: 5 events: …`).
 #[must_use]
 pub fn epoll_targets(fdinfo: &str) -> Vec<i32> {
-    let target = |line: &str| line.strip_prefix("tfd:")?.split_ascii_whitespace().next()?.parse().ok();
+    let target = |line: &str| {
+        line.strip_prefix("tfd:")?
+            .split_ascii_whitespace()
+            .next()?
+            .parse()
+            .ok()
+    };
     fdinfo.lines().filter_map(target).collect()
 }
 
@@ -154,17 +166,32 @@ mod tests {
         let target = |text| link(text, "/home/a");
         assert_eq!(target("socket:[77]"), Link::Socket(77));
         assert_eq!(target("pipe:[12]"), Link::Target(Target::Pipe));
-        assert_eq!(target("anon_inode:[eventfd]"), Link::Target(Target::Wakeup("eventfd".into())));
-        assert_eq!(target("/dev/pts/3"), Link::Target(Target::Terminal("/dev/pts/3".into())));
-        assert_eq!(target("/home/a/wal"), Link::Target(Target::File("./wal".into())));
-        assert_eq!(target("/home/ab/wal"), Link::Target(Target::File("/home/ab/wal".into())));
+        assert_eq!(
+            target("anon_inode:[eventfd]"),
+            Link::Target(Target::Wakeup("eventfd".into()))
+        );
+        assert_eq!(
+            target("/dev/pts/3"),
+            Link::Target(Target::Terminal("/dev/pts/3".into()))
+        );
+        assert_eq!(
+            target("/home/a/wal"),
+            Link::Target(Target::File("./wal".into()))
+        );
+        assert_eq!(
+            target("/home/ab/wal"),
+            Link::Target(Target::File("/home/ab/wal".into()))
+        );
         assert_eq!(target("/home/a"), Link::Target(Target::File(".".into())));
         assert_eq!(shown("/x", "/"), "/x");
     }
 
     #[test]
     fn nothing_unsafe_is_shown() {
-        assert_eq!(shown("/home/a/\x1b[31mred\n", "/home/a"), "./\\u{1b}[31mred\\n");
+        assert_eq!(
+            shown("/home/a/\x1b[31mred\n", "/home/a"),
+            "./\\u{1b}[31mred\\n"
+        );
         assert_eq!(escaped("a\u{202e}b é"), "a\\u{202e}b é");
     }
 
@@ -172,7 +199,10 @@ mod tests {
     fn sockets_of_recorded_tables() {
         let tcp = include_str!("../../tests/data/explain/net-tcp.txt");
         assert_eq!(inet_peer(tcp, 4411).as_deref(), Some("127.0.0.1:17071"));
-        assert_eq!(inet_peer(tcp, 4410).as_deref(), Some("listening on 127.0.0.1:17071"));
+        assert_eq!(
+            inet_peer(tcp, 4410).as_deref(),
+            Some("listening on 127.0.0.1:17071")
+        );
         assert_eq!(inet_peer(tcp, 1), None);
         let tcp6 = include_str!("../../tests/data/explain/net-tcp6.txt");
         assert_eq!(inet_peer(tcp6, 4500).as_deref(), Some("[::1]:17071"));
@@ -188,9 +218,19 @@ mod tests {
         let locks = include_str!("../../tests/data/explain/locks.txt");
         assert_eq!(lock_holder(locks, 1234), Some(123));
         assert_eq!(lock_holder(locks, 99), None);
-        assert_eq!(lock_holder(locks, 55), None, "an open-file-description lock names nobody");
-        assert_eq!(epoll_targets("pos:\t0\ntfd:        5 events:  19 data: 5\ntfd: 7 events: 1"), [5, 7]);
-        let set: Vec<u8> = [4_i32, 1, -1, 0].iter().flat_map(|n| n.to_ne_bytes()).collect();
+        assert_eq!(
+            lock_holder(locks, 55),
+            None,
+            "an open-file-description lock names nobody"
+        );
+        assert_eq!(
+            epoll_targets("pos:\t0\ntfd:        5 events:  19 data: 5\ntfd: 7 events: 1"),
+            [5, 7]
+        );
+        let set: Vec<u8> = [4_i32, 1, -1, 0]
+            .iter()
+            .flat_map(|n| n.to_ne_bytes())
+            .collect();
         assert_eq!(poll_descriptors(&set), [4]);
         assert_eq!(select_descriptors(&[0b1001, 0b10], 16), [0, 3, 9]);
         assert_eq!(select_descriptors(&[0xff], 2), [0, 1]);

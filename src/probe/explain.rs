@@ -10,9 +10,7 @@ use std::time::Duration;
 
 use super::reader::Reader;
 use super::sampler::{Glancer, Watch};
-use crate::explain::{
-    ExplainedRun, Pass, attribute, needs_switch_pass, runs_wanted,
-};
+use crate::explain::{ExplainedRun, Pass, attribute, needs_switch_pass, runs_wanted};
 use crate::sample::Attribution;
 use crate::sys::{self, Held, Rings, Start};
 
@@ -75,7 +73,11 @@ pub struct Diagnosed {
 /// Ticks a second for a command that takes so long: 5,000 below 20 ms, otherwise 1,000.
 #[must_use]
 pub fn rate(wall: Duration) -> f64 {
-    if wall < Duration::from_millis(20) { 5000.0 } else { 1000.0 }
+    if wall < Duration::from_millis(20) {
+        5000.0
+    } else {
+        1000.0
+    }
 }
 
 /// Makes one diagnostic run.
@@ -89,7 +91,9 @@ pub fn diagnose(command: &Command, options: Options) -> Result<Diagnosed, Explai
     let mut limits = Vec::new();
     let rings = if options.records {
         let wake = options.pass == Pass::Switches;
-        Rings::open(held.pid(), wake).map_err(|error| limits.push(refused(&error))).ok()
+        Rings::open(held.pid(), wake)
+            .map_err(|error| limits.push(refused(&error)))
+            .ok()
     } else {
         None
     };
@@ -118,7 +122,11 @@ pub fn diagnose(command: &Command, options: Options) -> Result<Diagnosed, Explai
         limits.push(HIDDEN.to_string());
     }
     run.limits.extend(limits);
-    Ok(Diagnosed { run, status: ended.status, cpu: ended.cpu })
+    Ok(Diagnosed {
+        run,
+        status: ended.status,
+        cpu: ended.cpu,
+    })
 }
 
 /// Makes all diagnostic runs a command deserves. `measuring` is how long measuring it took.
@@ -131,7 +139,11 @@ pub fn explain(
     wall: Duration,
     measuring: Duration,
 ) -> Result<Option<Attribution>, ExplainError> {
-    let mut options = Options { records, pass: Pass::Ticks, rate: rate(wall) };
+    let mut options = Options {
+        records,
+        pass: Pass::Ticks,
+        rate: rate(wall),
+    };
     let mut runs = vec![diagnose(command, options)?.run];
     let idle = Duration::from_nanos(runs[0].idle as u64);
     let wall = Duration::from_nanos(runs[0].wall as u64);
@@ -158,7 +170,9 @@ fn refused(error: &io::Error) -> String {
         io::ErrorKind::Unsupported => "perf_event_open is not available here".to_string(),
         _ => format!("perf_event_open failed: {error}"),
     };
-    format!("{why}: busy and idle time are sampled, waits that overlap are ranked, short ones missed")
+    format!(
+        "{why}: busy and idle time are sampled, waits that overlap are ranked, short ones missed"
+    )
 }
 
 impl Command {
@@ -174,7 +188,9 @@ impl Command {
             arguments: texts(&self.arguments)?,
             environment: self.environment.as_deref().map(texts).transpose()?,
             directory: match &self.directory {
-                Some(path) => Some(text(&OsString::from_vec(path.as_os_str().as_bytes().to_vec()))?),
+                Some(path) => Some(text(&OsString::from_vec(
+                    path.as_os_str().as_bytes().to_vec(),
+                ))?),
                 None => None,
             },
             streams: self.streams,
@@ -190,6 +206,7 @@ impl Command {
             (directory, own) => directory.clone().or(own),
         };
         let real = directory.map(|path| path.canonicalize().unwrap_or(path));
-        real.map(|path| path.to_string_lossy().into_owned()).unwrap_or_default()
+        real.map(|path| path.to_string_lossy().into_owned())
+            .unwrap_or_default()
     }
 }

@@ -7,3 +7,4 @@ mod reader;
 mod sampler;
 pub mod switches;
 pub mod task;
+pub mod trace;

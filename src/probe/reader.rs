@@ -29,7 +29,13 @@ pub(crate) struct Reader {
 impl Reader {
     /// A reader for a command that runs in that directory.
     pub(crate) fn new(arch: Arch, directory: String) -> Self {
-        Self { arch, directory, files: HashMap::new(), sockets: HashMap::new(), refused: 0 }
+        Self {
+            arch,
+            directory,
+            files: HashMap::new(),
+            sockets: HashMap::new(),
+            refused: 0,
+        }
     }
 
     /// Whether system calls were hidden from us.
@@ -44,7 +50,10 @@ impl Reader {
 
     /// Looks at a thread; `None` if it is gone.
     pub(crate) fn look(&mut self, pid: u32, tid: u32) -> Option<Look> {
-        let mut look = Look { begun: sys::now(), ..Look::default() };
+        let mut look = Look {
+            begun: sys::now(),
+            ..Look::default()
+        };
         match self.read(pid, tid, Text::Syscall, task::syscall) {
             Ok(call) => look.call = call,
             Err(error) if error.kind() == ErrorKind::PermissionDenied => self.refused += 1,
@@ -53,14 +62,23 @@ impl Reader {
                 return None;
             }
         }
-        if let Some(Read { value: CallState::In(call), .. }) = &look.call {
+        if let Some(Read {
+            value: CallState::In(call),
+            ..
+        }) = &look.call
+        {
             let target = self.target(pid, *call);
-            look.target = target.map(|value| Read { at: sys::now(), value });
+            look.target = target.map(|value| Read {
+                at: sys::now(),
+                value,
+            });
         }
         if look.runs() {
             return Some(look);
         }
-        look.state = self.read(pid, tid, Text::Stat, |text| Some(task::stat(text)?.0)).ok()?;
+        look.state = self
+            .read(pid, tid, Text::Stat, |text| Some(task::stat(text)?.0))
+            .ok()?;
         let wchan = self.read(pid, tid, Text::Wchan, |text| Some(text.to_string()));
         look.wchan = wchan.unwrap_or(None);
         Some(look)
@@ -68,7 +86,11 @@ impl Reader {
 
     /// On-CPU time, run-queue time and number of stretches of a thread.
     pub(crate) fn account(&mut self, pid: u32, tid: u32) -> Option<(u64, u64, u64)> {
-        Some(self.read(pid, tid, Text::Schedstat, task::schedstat).ok()??.value)
+        Some(
+            self.read(pid, tid, Text::Schedstat, task::schedstat)
+                .ok()??
+                .value,
+        )
     }
 
     fn read<T>(
@@ -90,10 +112,14 @@ impl Reader {
             }
             parsed
         };
-        Ok(parsed.map(|value| Read { at: sys::now(), value }))
+        Ok(parsed.map(|value| Read {
+            at: sys::now(),
+            value,
+        }))
     }
 
-    fn target(&mut self, pid: u32, call: Call) -> Option<Target> {
+    /// What a call of that process works on.
+    pub(crate) fn target(&mut self, pid: u32, call: Call) -> Option<Target> {
         match wanted(self.arch, &call) {
             Wanted::Nothing => None,
             Wanted::Descriptor(fd) => self.descriptor(pid, fd),
@@ -122,7 +148,11 @@ impl Reader {
             let got = sys::memory(pid, address, &mut bytes[..length]).unwrap_or(0);
             all.extend(descriptor::select_descriptors(&bytes[..got], limit));
         }
-        if all.is_empty() { Some(Target::Time) } else { self.first(pid, &all) }
+        if all.is_empty() {
+            Some(Target::Time)
+        } else {
+            self.first(pid, &all)
+        }
     }
 
     /// Of several descriptors the first that says what is waited for: a connection rather than
@@ -133,7 +163,9 @@ impl Reader {
             let target = self.descriptor(pid, fd);
             match &target {
                 Some(Target::Network(peer)) if peer.starts_with("listening") => {}
-                Some(Target::Network(_) | Target::Service(_) | Target::Pipe | Target::Terminal(_)) => {
+                Some(
+                    Target::Network(_) | Target::Service(_) | Target::Pipe | Target::Terminal(_),
+                ) => {
                     return target;
                 }
                 _ => {}
@@ -165,12 +197,16 @@ impl Reader {
 
     fn locked(&mut self, pid: u32, fd: i32) -> Option<Target> {
         let target = self.descriptor(pid, fd)?;
-        let Target::File(file) = target else { return Some(target) };
+        let Target::File(file) = target else {
+            return Some(target);
+        };
         let holder = sys::inode(pid, fd).ok().and_then(|inode| {
             let holder = descriptor::lock_holder(&sys::locks().ok()?, inode)?;
             let stat = sys::text(holder, "stat").unwrap_or_default();
             let comm = task::command(&stat).map(descriptor::escaped);
-            Some(comm.map_or(format!("PID {holder}"), |comm| format!("PID {holder} ({comm})")))
+            Some(comm.map_or(format!("PID {holder}"), |comm| {
+                format!("PID {holder} ({comm})")
+            }))
         });
         Some(Target::Locked { file, holder })
     }

@@ -27,7 +27,11 @@ struct Ticker {
 
 impl Ticker {
     fn new(period: u64, start: u64) -> Self {
-        Self { period, next: start + period / 2, random: start | 1 }
+        Self {
+            period,
+            next: start + period / 2,
+            random: start | 1,
+        }
     }
 
     fn wait(&self) -> Duration {
@@ -64,7 +68,16 @@ impl<'a> Watch<'a> {
     pub(crate) fn new(held: &'a Held, rings: Rings, arch: Arch) -> Self {
         let (bytes, unseen) = (Vec::with_capacity(1 << 20), Vec::new());
         let merge = Merge::default();
-        Self { held, rings, merge, bytes, timeline: None, unseen, arch, ticks: 0 }
+        Self {
+            held,
+            rings,
+            merge,
+            bytes,
+            timeline: None,
+            unseen,
+            arch,
+            ticks: 0,
+        }
     }
 
     /// Watches until the command ended; the timeline and the real time between ticks. `None` if it
@@ -118,7 +131,9 @@ impl<'a> Watch<'a> {
             let (stamp, pid) = (self.held.stamp(), self.held.pid());
             self.timeline = (stamp > 0).then(|| Timeline::new(self.arch, pid, stamp));
         }
-        let Some(timeline) = &mut self.timeline else { return };
+        let Some(timeline) = &mut self.timeline else {
+            return;
+        };
         self.bytes.clear();
         self.rings.drain(&mut self.bytes);
         for record in self.merge.take(&self.bytes, cut) {
@@ -128,7 +143,9 @@ impl<'a> Watch<'a> {
 
     /// Looks at the threads nobody has looked at, newest wait first, until the time is up.
     fn look(&mut self, reader: &mut Reader, deadline: u64) {
-        let Some(timeline) = &mut self.timeline else { return };
+        let Some(timeline) = &mut self.timeline else {
+            return;
+        };
         timeline.unseen(&mut self.unseen);
         for unseen in &self.unseen {
             if let Some(look) = reader.look(unseen.pid, unseen.tid) {
@@ -160,7 +177,11 @@ pub(crate) struct Glancer<'a> {
 impl<'a> Glancer<'a> {
     /// Gets ready; the child is still held.
     pub(crate) fn new(held: &'a Held) -> Self {
-        Self { held, known: HashMap::new(), walked: 0 }
+        Self {
+            held,
+            known: HashMap::new(),
+            walked: 0,
+        }
     }
 
     /// Watches until the command ended. `None` if it never came to exec.
@@ -176,11 +197,15 @@ impl<'a> Glancer<'a> {
             }
             self.walk(now, reader);
             let glances = self.glance(reader, now + period / 2);
-            sampled.get_or_insert_with(|| Sampled::new(arch, stamp)).tick(now, glances);
+            sampled
+                .get_or_insert_with(|| Sampled::new(arch, stamp))
+                .tick(now, glances);
         }
         let end = sys::now();
         let pid = self.held.pid();
-        let main = reader.account(pid, pid).map(|account| (account.0, account.1));
+        let main = reader
+            .account(pid, pid)
+            .map(|account| (account.0, account.1));
         let stamp = self.held.stamp();
         let sampled = sampled.or_else(|| (stamp > 0).then(|| Sampled::new(arch, stamp)));
         Some(sampled?.finish(end, main))
@@ -205,7 +230,11 @@ impl<'a> Glancer<'a> {
             };
             known.stretches = stretches;
             known.blocked = waits_on || look.as_ref().is_some_and(|look| !look.runs());
-            glances.push(Glance { tid, account: Some((run, delay)), look });
+            glances.push(Glance {
+                tid,
+                account: Some((run, delay)),
+                look,
+            });
         }
         for tid in gone {
             self.known.remove(&tid);
@@ -236,7 +265,11 @@ impl<'a> Glancer<'a> {
                 }
                 self.known.entry(tid).or_insert_with(|| {
                     reader.forget(tid);
-                    Known { pid, stretches: 0, blocked: false }
+                    Known {
+                        pid,
+                        stretches: 0,
+                        blocked: false,
+                    }
                 });
             }
         }
@@ -247,14 +280,27 @@ impl<'a> Glancer<'a> {
 fn checked(reader: &mut Reader, pid: u32, tid: u32) -> Option<Look> {
     let before = reader.account(pid, tid)?.2;
     let look = reader.look(pid, tid)?;
-    if matches!(look.state, Some(Read { value: 'Z' | 'X', .. })) {
+    if matches!(
+        look.state,
+        Some(Read {
+            value: 'Z' | 'X',
+            ..
+        })
+    ) {
         return None;
     }
     if reader.account(pid, tid)?.2 == before {
         return Some(look);
     }
-    let call = Some(Read { at: sys::now(), value: CallState::Running });
-    Some(Look { begun: look.begun, call, ..Look::default() })
+    let call = Some(Read {
+        at: sys::now(),
+        value: CallState::Running,
+    });
+    Some(Look {
+        begun: look.begun,
+        call,
+        ..Look::default()
+    })
 }
 
 fn children(pid: u32, tid: u32) -> Vec<u32> {

@@ -47,14 +47,21 @@ fn record(bytes: &[u8]) -> Option<Record> {
     };
     let event = match u32_at(bytes, 0) {
         SWITCH if misc & MISC_SWITCH_OUT == 0 => Event::In,
-        SWITCH => Event::Out { runnable: misc & MISC_SWITCH_OUT_PREEMPT != 0 },
+        SWITCH => Event::Out {
+            runnable: misc & MISC_SWITCH_OUT_PREEMPT != 0,
+        },
         FORK => return body(Event::Fork),
         EXIT => return body(Event::Exit),
         COMM if misc & MISC_COMM_EXEC != 0 => Event::Exec,
         LOST if end >= HEADER + 16 => Event::Lost(u64_at(bytes, HEADER + 8)),
         _ => return None,
     };
-    Some(Record { time, pid, tid, event })
+    Some(Record {
+        time,
+        pid,
+        tid,
+        event,
+    })
 }
 
 fn u16_at(bytes: &[u8], at: usize) -> u16 {
@@ -70,7 +77,10 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
 }
 
 fn array<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
-    bytes.get(at..at + N).and_then(|slice| slice.try_into().ok()).unwrap_or([0; N])
+    bytes
+        .get(at..at + N)
+        .and_then(|slice| slice.try_into().ok())
+        .unwrap_or([0; N])
 }
 
 /// Merges the rings of several CPUs. Each ring is in order; together they are not, so a record
@@ -109,7 +119,10 @@ mod tests {
     }
 
     fn task(pid: u32, ppid: u32, tid: u32, ptid: u32) -> Vec<u8> {
-        let mut body: Vec<u8> = [pid, ppid, tid, ptid].iter().flat_map(|n| n.to_ne_bytes()).collect();
+        let mut body: Vec<u8> = [pid, ppid, tid, ptid]
+            .iter()
+            .flat_map(|n| n.to_ne_bytes())
+            .collect();
         body.extend(7_u64.to_ne_bytes());
         body
     }
@@ -118,7 +131,14 @@ mod tests {
     fn every_kind_of_record() {
         let mut input = bytes(SWITCH, 0, &[], 5, 6, 10);
         input.extend(bytes(SWITCH, MISC_SWITCH_OUT, &[], 5, 6, 11));
-        input.extend(bytes(SWITCH, MISC_SWITCH_OUT | MISC_SWITCH_OUT_PREEMPT, &[], 5, 6, 12));
+        input.extend(bytes(
+            SWITCH,
+            MISC_SWITCH_OUT | MISC_SWITCH_OUT_PREEMPT,
+            &[],
+            5,
+            6,
+            12,
+        ));
         input.extend(bytes(FORK, 0, &task(5, 5, 8, 6), 5, 6, 13));
         input.extend(bytes(EXIT, 0, &task(5, 5, 8, 6), 5, 8, 14));
         input.extend(bytes(COMM, MISC_COMM_EXEC, &[0; 16], 5, 5, 15));

@@ -37,7 +37,11 @@ pub fn command(stat: &str) -> Option<&str> {
 #[must_use]
 pub fn schedstat(text: &str) -> Option<(u64, u64, u64)> {
     let mut words = text.split_ascii_whitespace().map(str::parse);
-    Some((words.next()?.ok()?, words.next()?.ok()?, words.next()?.ok()?))
+    Some((
+        words.next()?.ok()?,
+        words.next()?.ok()?,
+        words.next()?.ok()?,
+    ))
 }
 
 #[cfg(test)]
@@ -49,7 +53,10 @@ mod tests {
         assert_eq!(syscall("running"), Some(CallState::Running));
         assert_eq!(syscall("-1 0x7ffd4a 0x55f3"), Some(CallState::Outside));
         let text = "230 0x0 0x1 0x7fff2a 0x0 0x0 0xff 0x7fff29f8 0x7f5a";
-        let call = Call { number: 230, args: [0, 1, 0x7f_ff2a, 0, 0, 0xff] };
+        let call = Call {
+            number: 230,
+            args: [0, 1, 0x7f_ff2a, 0, 0, 0xff],
+        };
         assert_eq!(syscall(text), Some(CallState::In(call)));
         assert_eq!(syscall("230 0x0"), None);
         assert_eq!(syscall(""), None);

@@ -2,7 +2,10 @@
 //!
 //! Not for timed runs: it forks. The child stamps the clock just before exec on a shared page.
 
-#![allow(unsafe_code, reason = "fork, exec and a shared page have no safe wrapper")]
+#![allow(
+    unsafe_code,
+    reason = "fork, exec and a shared page have no safe wrapper"
+)]
 
 use std::ffi::{CString, c_char};
 use std::io;
@@ -53,7 +56,10 @@ pub(crate) struct Ended {
 
 /// Monotonic clock in nanoseconds, the clock of the switch records.
 pub(crate) fn now() -> u64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
     // SAFETY: writes one timespec that lives on this stack frame.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
@@ -91,7 +97,13 @@ impl Held {
         }
         // SAFETY: pidfd_open returned this descriptor and nobody else owns it.
         let pidfd = unsafe { OwnedFd::from_raw_fd(pidfd) };
-        Ok(Self { pid, gate, pidfd, shared, reaped: false })
+        Ok(Self {
+            pid,
+            gate,
+            pidfd,
+            shared,
+            reaped: false,
+        })
     }
 
     /// Its process id.
@@ -126,14 +138,28 @@ impl Held {
     /// Waits until one of the descriptors is readable, the process ended or the time passed;
     /// tells whether the process ended.
     pub(crate) fn wait(&self, others: &[RawFd], timeout: Duration) -> bool {
-        let poll = |&fd: &RawFd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
-        let mut set: Vec<_> = std::iter::once(&self.pidfd()).chain(others).map(poll).collect();
+        let poll = |&fd: &RawFd| libc::pollfd {
+            fd,
+            events: libc::POLLIN,
+            revents: 0,
+        };
+        let mut set: Vec<_> = std::iter::once(&self.pidfd())
+            .chain(others)
+            .map(poll)
+            .collect();
         let timeout = libc::timespec {
             tv_sec: timeout.as_secs() as libc::time_t,
             tv_nsec: timeout.subsec_nanos().into(),
         };
         // SAFETY: `set` and `timeout` live across the call and the length is right.
-        unsafe { libc::ppoll(set.as_mut_ptr(), set.len() as _, &raw const timeout, ptr::null()) };
+        unsafe {
+            libc::ppoll(
+                set.as_mut_ptr(),
+                set.len() as _,
+                &raw const timeout,
+                ptr::null(),
+            )
+        };
         set[0].revents != 0
     }
 
@@ -154,7 +180,10 @@ impl Held {
         let time = |t: libc::timeval| {
             Duration::new(t.tv_sec as u64, (t.tv_usec as u32).saturating_mul(1000))
         };
-        Ok(Ended { status, cpu: time(usage.ru_utime) + time(usage.ru_stime) })
+        Ok(Ended {
+            status,
+            cpu: time(usage.ru_utime) + time(usage.ru_stime),
+        })
     }
 
     /// Notes that the process was reaped elsewhere (by its tracer).
@@ -212,7 +241,10 @@ struct Prepared<'a> {
 impl<'a> Prepared<'a> {
     fn new(start: &'a Start) -> Self {
         let pointers = |list: &[CString]| -> Vec<*const c_char> {
-            list.iter().map(|item| item.as_ptr()).chain([ptr::null()]).collect()
+            list.iter()
+                .map(|item| item.as_ptr())
+                .chain([ptr::null()])
+                .collect()
         };
         Self {
             start,
@@ -254,7 +286,10 @@ unsafe fn child(prepared: &Prepared<'_>, gate: RawFd, write: RawFd, shared: &Sha
             shared.stamp.store(now(), Ordering::Release);
             exec(prepared);
         }
-        shared.error.store(if failed == 0 { errno() } else { failed }, Ordering::Release);
+        shared.error.store(
+            if failed == 0 { errno() } else { failed },
+            Ordering::Release,
+        );
         libc::_exit(127)
     }
 }
@@ -271,7 +306,11 @@ unsafe fn prepare(prepared: &Prepared<'_>) -> i32 {
     // SAFETY: plain system calls on descriptors and strings made before the fork.
     unsafe {
         for (number, stream) in (0..).zip(prepared.start.streams) {
-            let flags = if number == 0 { libc::O_RDONLY } else { libc::O_WRONLY };
+            let flags = if number == 0 {
+                libc::O_RDONLY
+            } else {
+                libc::O_WRONLY
+            };
             let from = stream.unwrap_or_else(|| libc::open(c"/dev/null".as_ptr(), flags));
             if from < 0 || libc::dup2(from, number) < 0 {
                 return errno();
@@ -288,7 +327,11 @@ unsafe fn prepare(prepared: &Prepared<'_>) -> i32 {
         }
         if let Some(filter) = &prepared.filter {
             if libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1 as libc::c_ulong, 0, 0, 0) < 0
-                || libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER as libc::c_ulong, filter) < 0
+                || libc::prctl(
+                    libc::PR_SET_SECCOMP,
+                    libc::SECCOMP_MODE_FILTER as libc::c_ulong,
+                    filter,
+                ) < 0
             {
                 return errno();
             }
@@ -331,7 +374,11 @@ fn share() -> io::Result<*mut Shared> {
     let flags = libc::MAP_SHARED | libc::MAP_ANONYMOUS;
     // SAFETY: a fresh anonymous mapping; zeroes are valid atomics.
     let page = unsafe { libc::mmap(ptr::null_mut(), PAGE, protection, flags, -1, 0) };
-    if page == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(page.cast()) }
+    if page == libc::MAP_FAILED {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(page.cast())
+    }
 }
 
 fn release_page(page: *mut Shared) {

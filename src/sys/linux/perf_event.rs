@@ -2,7 +2,10 @@
 //! `context_switch`, `task` and `inherit`, each with a ring of its own. Needs
 //! `kernel.perf_event_paranoid` of 2 or less, no privilege. Understanding the bytes is `probe`'s.
 
-#![allow(unsafe_code, reason = "perf_event_open and its rings have no safe wrapper")]
+#![allow(
+    unsafe_code,
+    reason = "perf_event_open and its rings have no safe wrapper"
+)]
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
@@ -109,7 +112,10 @@ impl Rings {
 
     /// The descriptors to wait for.
     pub(crate) fn descriptors(&self) -> Vec<RawFd> {
-        self.rings.iter().map(|ring| ring.file.as_raw_fd()).collect()
+        self.rings
+            .iter()
+            .map(|ring| ring.file.as_raw_fd())
+            .collect()
     }
 
     /// Appends the new records of every CPU to `into`, whole records, CPU after CPU.
@@ -146,12 +152,24 @@ impl Ring {
         // SAFETY: a new mapping of the event, one control page and a power of two of data pages.
         let base = unsafe {
             let fd = file.as_raw_fd();
-            libc::mmap(ptr::null_mut(), size + page, protection, libc::MAP_SHARED, fd, 0)
+            libc::mmap(
+                ptr::null_mut(),
+                size + page,
+                protection,
+                libc::MAP_SHARED,
+                fd,
+                0,
+            )
         };
         if base == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }
-        Ok(Self { file, base: base.cast(), page, size })
+        Ok(Self {
+            file,
+            base: base.cast(),
+            page,
+            size,
+        })
     }
 
     /// The 64-bit word at that offset of the control page.

@@ -1,6 +1,9 @@
 //! What `/proc` and the memory of a process say about a thread that waits. Reads only.
 
-#![allow(unsafe_code, reason = "process_vm_readv has no safe wrapper in use here")]
+#![allow(
+    unsafe_code,
+    reason = "process_vm_readv has no safe wrapper in use here"
+)]
 
 use std::fs::{self, File};
 use std::io;
@@ -43,7 +46,12 @@ pub(crate) struct TaskFiles {
 impl TaskFiles {
     /// Opens nothing yet.
     pub(crate) fn new(pid: u32, tid: u32, keep: bool) -> Self {
-        Self { pid, tid, keep, open: [None, None, None, None] }
+        Self {
+            pid,
+            tid,
+            keep,
+            open: [None, None, None, None],
+        }
     }
 
     /// The text of one file, without the line end.
@@ -55,7 +63,12 @@ impl TaskFiles {
         let length = if let Some(file) = slot {
             file.read_at(into, 0)?
         } else {
-            let file = File::open(format!("/proc/{}/task/{}/{}", self.pid, self.tid, text.name()))?;
+            let file = File::open(format!(
+                "/proc/{}/task/{}/{}",
+                self.pid,
+                self.tid,
+                text.name()
+            ))?;
             let length = file.read_at(into, 0)?;
             if self.keep {
                 *slot = Some(file);
@@ -73,14 +86,6 @@ impl TaskFiles {
 /// The descriptor or the permission is missing.
 pub(crate) fn link(pid: u32, descriptor: i32) -> io::Result<PathBuf> {
     fs::read_link(format!("/proc/{pid}/fd/{descriptor}"))
-}
-
-/// The working directory of a process.
-///
-/// # Errors
-/// The process or the permission is missing.
-pub(crate) fn directory(pid: u32) -> io::Result<PathBuf> {
-    fs::read_link(format!("/proc/{pid}/cwd"))
 }
 
 /// Inode of the file behind a descriptor of a process.
@@ -119,7 +124,9 @@ pub(crate) fn processes() -> Vec<u32> {
 
 fn numbers(directory: &str) -> Vec<u32> {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+    entries
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .collect()
 }
 
 /// Reads the memory of a process (`process_vm_readv(2)`); the number of bytes read, at most up to
@@ -128,15 +135,25 @@ fn numbers(directory: &str) -> Vec<u32> {
 /// # Errors
 /// The permission (Yama, another user) or the memory is missing.
 pub(crate) fn memory(pid: u32, address: u64, into: &mut [u8]) -> io::Result<usize> {
-    let local = libc::iovec { iov_base: into.as_mut_ptr().cast(), iov_len: into.len() };
-    let remote = libc::iovec { iov_base: address as *mut libc::c_void, iov_len: into.len() };
+    let local = libc::iovec {
+        iov_base: into.as_mut_ptr().cast(),
+        iov_len: into.len(),
+    };
+    let remote = libc::iovec {
+        iov_base: address as *mut libc::c_void,
+        iov_len: into.len(),
+    };
     // SAFETY: the local vector covers exactly `into`; the remote one is only read by the kernel,
     // which checks it.
     let length = unsafe {
         let pid = pid as libc::pid_t;
         libc::process_vm_readv(pid, &raw const local, 1, &raw const remote, 1, 0)
     };
-    if length < 0 { Err(io::Error::last_os_error()) } else { Ok(length as usize) }
+    if length < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(length as usize)
+    }
 }
 
 /// The children a thread started, by `/proc/PID/task/TID/children` (`CONFIG_PROC_CHILDREN`).
@@ -145,5 +162,8 @@ pub(crate) fn memory(pid: u32, address: u64, into: &mut [u8]) -> io::Result<usiz
 /// The kernel does not offer the file, or the thread is gone.
 pub(crate) fn children(pid: u32, tid: u32) -> io::Result<Vec<u32>> {
     let text = fs::read_to_string(format!("/proc/{pid}/task/{tid}/children"))?;
-    Ok(text.split_ascii_whitespace().filter_map(|word| word.parse().ok()).collect())
+    Ok(text
+        .split_ascii_whitespace()
+        .filter_map(|word| word.parse().ok())
+        .collect())
 }
