@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use super::timeline::{Idle, Log};
+use super::log::{Idle, Log};
 use crate::evidence::Cause;
 
 /// Longest stretch of a thread that only keeps time in the background.

@@ -3,6 +3,7 @@
 
 pub mod blame;
 pub mod calls;
+pub mod log;
 pub mod naming;
 pub mod record;
 pub mod sampled;
@@ -15,8 +16,8 @@ pub use calls::Arch;
 pub use naming::Named;
 
 use self::blame::blame;
+use self::log::Log;
 use self::sampled::Estimate;
-use self::timeline::Log;
 use crate::evidence::{Cause, Depth};
 use crate::sample::Attribution;
 use crate::sample::attribution::Wait;

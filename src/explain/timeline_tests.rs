@@ -3,12 +3,13 @@
 
 use super::*;
 use crate::explain::blame::{Blamed, blame};
+use crate::explain::log::Log;
 use crate::explain::record::{Call, CallState, Read};
 
 const SLEEP: i64 = 230;
 const FSYNC: i64 = 74;
 const FUTEX: i64 = 202;
-const PIPE_READ: i64 = 0;
+const RECEIVE: i64 = 45;
 
 /// A trace in the making; times in microseconds.
 struct Trace {
@@ -244,7 +245,7 @@ fn a_stopped_thread_beats_its_siblings() {
         .on(1, 2)
         .off(2, 2)
         .off(2, 1)
-        .look(3, 3, 1, 'T', PIPE_READ)
+        .look(3, 3, 1, 'T', RECEIVE)
         .look(3, 3, 2, 'S', SLEEP)
         .on(9, 2)
         .exit(9, 2)
@@ -256,7 +257,7 @@ fn a_stopped_thread_beats_its_siblings() {
 }
 
 /// ```text
-/// 1  |=...................==|   waits from 1 to 2,000 for a pipe
+/// 1  |=...................==|   waits from 1 to 2,000 for a peer
 /// 2  |=....=....=....=....=     a timer thread runs 10 µs every 400 µs and wakes nobody
 /// ```
 #[test]
@@ -265,7 +266,7 @@ fn a_periodic_background_thread_is_no_waker() {
         .fork(0, 2)
         .on(0, 2)
         .off(1, 1)
-        .look(1, 2, 1, 'S', PIPE_READ)
+        .look(1, 2, 1, 'S', RECEIVE)
         .off(10, 2);
     for beat in 1..5 {
         let at = beat * 400;
@@ -276,7 +277,7 @@ fn a_periodic_background_thread_is_no_waker() {
     }
     let log = trace.on(2000, 1).exit(2100, 1).end(2100);
     let (rows, unnamed) = blamed(&log, None);
-    assert_eq!((rows, unnamed), (vec![row("read", 390 * 5)], 0));
+    assert_eq!((rows, unnamed), (vec![row("recvfrom", 390 * 5)], 0));
 }
 
 /// The same beat, but each time the thread wakes the main thread: a real waker.
@@ -287,7 +288,7 @@ fn a_periodic_thread_that_wakes_another_is_a_waker() {
         let at = beat * 400;
         trace = trace
             .look(at - 350, at - 349, 2, 'S', SLEEP)
-            .look(at - 350, at - 349, 1, 'S', PIPE_READ)
+            .look(at - 350, at - 349, 1, 'S', RECEIVE)
             .on(at, 2)
             .on(at + 5, 1)
             .off(at + 10, 2)

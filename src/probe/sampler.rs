@@ -7,9 +7,10 @@ use std::time::Duration;
 use super::reader::Reader;
 use super::switches::Merge;
 use super::task;
+use crate::explain::log::Log;
 use crate::explain::record::{CallState, Look, Read};
 use crate::explain::sampled::{Estimate, Glance, Sampled};
-use crate::explain::timeline::{Log, Timeline, Unseen};
+use crate::explain::timeline::{Timeline, Unseen};
 use crate::explain::{Arch, Pass};
 use crate::sys::{self, Held, Rings};
 
