@@ -237,11 +237,12 @@ fn limits(runs: &[ExplainedRun]) -> Vec<String> {
 }
 
 type Rows = Vec<(Named, f64, u64)>;
+type Places<'a> = HashMap<Option<&'a str>, f64>;
 
 /// The same call on the same thing is one wait, wherever in the kernel it slept; its place is where
 /// it slept longest. Largest first.
 fn merged(runs: &[&ExplainedRun], of: impl Fn(&ExplainedRun) -> &Rows, scale: f64) -> Vec<Wait> {
-    let mut totals: HashMap<(Cause, &str), (f64, u64, HashMap<Option<&str>, f64>)> = HashMap::new();
+    let mut totals: HashMap<(Cause, &str), (f64, u64, Places<'_>)> = HashMap::new();
     for (named, time, count) in runs.iter().flat_map(|run| of(run)) {
         let total = totals.entry((named.cause, &named.detail)).or_default();
         total.0 += time;

@@ -1,5 +1,10 @@
 //! Every row of the naming table.
 
+#![allow(
+    clippy::unnecessary_wraps,
+    reason = "rows of a table have optional columns"
+)]
+
 use super::*;
 use crate::explain::record::Read;
 
@@ -31,7 +36,19 @@ fn file(name: &str) -> Option<Target> {
     Some(Target::File(name.to_string()))
 }
 
+/// Call, state, kernel function, target; cause, detail, place.
+type Row = (
+    Option<CallState>,
+    char,
+    &'static str,
+    Option<Target>,
+    Cause,
+    &'static str,
+    Option<&'static str>,
+);
+
 #[test]
+#[allow(clippy::too_many_lines, reason = "a table")]
 fn the_naming_table() {
     use Cause as C;
     let peer = || Some(Target::Network("127.0.0.1:80".to_string()));
@@ -46,7 +63,7 @@ fn the_naming_table() {
     let tty = || Some(Target::Terminal("/dev/pts/1".to_string()));
     let outside = Some(CallState::Outside);
     #[rustfmt::skip]
-    let rows: Vec<(Option<CallState>, char, &str, Option<Target>, C, &str, Option<&str>)> = vec![
+    let rows: Vec<Row> = vec![
         (call("fsync"), 'D', "jbd2_log_wait_commit", file("./wal"), C::DiskFlush, "fsync ./wal", Some("journal commit")),
         (call("fdatasync"), 'D', "submit_bio_wait", file("./db"), C::DiskFlush, "fdatasync ./db", Some("device")),
         (call("msync"), 'D', "folio_wait_bit_common", None, C::DiskFlush, "msync", Some("device")),

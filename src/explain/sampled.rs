@@ -83,7 +83,7 @@ impl Sampled {
         self.last = self.last.max(time);
         self.threads_most = self.threads_most.max(glances.len() as u64);
         let mut ready = 0;
-        let mut worst: Option<Option<Named>> = None;
+        let mut worst: Option<Named> = None;
         let mut waiting = HashMap::with_capacity(glances.len());
         for glance in glances {
             self.account(&glance);
@@ -95,32 +95,27 @@ impl Sampled {
                 Some(look) => name(self.arch, look),
                 None => self.waiting.remove(&glance.tid).flatten(),
             };
-            worst = Some(match worst {
-                Some(before) => graver(before, named.clone()),
-                None => named.clone(),
-            });
+            worst = graver(worst, named.clone());
             waiting.insert(glance.tid, named);
         }
+        let idle = ready == 0 && !waiting.is_empty();
         self.waiting = waiting;
-        self.spend(passed, ready, worst);
+        if idle {
+            self.wait(passed, worst);
+        } else {
+            self.active += passed;
+            self.queue_weight.push((passed, ready.max(1)));
+        }
     }
 
-    fn spend(&mut self, passed: f64, ready: u32, worst: Option<Option<Named>>) {
+    fn wait(&mut self, passed: f64, worst: Option<Named>) {
+        self.idle += passed;
         match worst {
-            Some(worst) if ready == 0 => {
-                self.idle += passed;
-                match worst {
-                    Some(named) => {
-                        let total = self.waits.entry(named).or_default();
-                        *total = (total.0 + passed, total.1 + 1);
-                    }
-                    None => self.unnamed += passed,
-                }
+            Some(named) => {
+                let total = self.waits.entry(named).or_default();
+                *total = (total.0 + passed, total.1 + 1);
             }
-            _ => {
-                self.active += passed;
-                self.queue_weight.push((passed, ready.max(1)));
-            }
+            None => self.unnamed += passed,
         }
     }
 
@@ -189,7 +184,7 @@ impl Sampled {
         let queued: f64 = self
             .queue_weight
             .iter()
-            .map(|&(passed, ready)| passed * queueing.powi(ready.min(64) as i32))
+            .map(|&(passed, ready)| passed * queueing.powf(f64::from(ready)))
             .sum();
         let queued = if self.active > 0.0 {
             queued / self.active * active

@@ -1,5 +1,7 @@
 //! Many runs to one attribution; the sampler alone.
 
+#![allow(clippy::unnecessary_wraps, reason = "looks are optional")]
+
 use super::record::{Call, CallState, Look, Read};
 use super::sampled::{Glance, Sampled};
 use super::*;

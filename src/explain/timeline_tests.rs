@@ -1,6 +1,10 @@
 //! Traces with the timeline they draw: `=` on a CPU, `.` blocked, `~` ready, `|` begins or ends.
 //! One character is 1 µs unless said otherwise.
 
+#![allow(clippy::unnecessary_wraps, reason = "parts of a look are optional")]
+
+use std::ops::Range;
+
 use super::*;
 use crate::explain::blame::{Blamed, blame};
 use crate::explain::log::Log;
@@ -60,13 +64,14 @@ impl Trace {
     }
 
     /// A look that lasts from `begun` to `at`.
-    fn look(mut self, begun: u64, at: u64, tid: u32, state: char, number: i64) -> Self {
+    fn look(mut self, took: Range<u64>, tid: u32, state: char, number: i64) -> Self {
         fn read<T>(at: u64, value: T) -> Option<Read<T>> {
             Some(Read {
                 at: at * 1000,
                 value,
             })
         }
+        let (begun, at) = (took.start, took.end);
         let look = Look {
             begun: begun * 1000,
             call: read(
@@ -125,7 +130,7 @@ fn row(call: &str, time: u64) -> (String, u64) {
 fn the_first_stretch_counts_from_the_start() {
     let log = Trace::new()
         .off(5, 1)
-        .look(6, 7, 1, 'S', SLEEP)
+        .look(6..7, 1, 'S', SLEEP)
         .on(11, 1)
         .exit(13, 1)
         .end(13);
@@ -145,13 +150,13 @@ fn symptoms_vanish_and_the_root_wait_remains() {
         .fork(1, 2)
         .fork(1, 3)
         .off(2, 1)
-        .look(2, 2, 1, 'S', FUTEX)
+        .look(2..2, 1, 'S', FUTEX)
         .on(2, 2)
         .off(3, 2)
         .on(3, 3)
-        .look(3, 4, 2, 'S', SLEEP)
+        .look(3..4, 2, 'S', SLEEP)
         .off(5, 3)
-        .look(5, 6, 3, 'D', FSYNC)
+        .look(5..6, 3, 'D', FSYNC)
         .on(9, 2)
         .exit(10, 2)
         .on(13, 3)
@@ -210,7 +215,7 @@ fn a_child_not_yet_run_is_queued_not_idle() {
 fn a_look_that_ends_too_late_is_dropped() {
     let log = Trace::new()
         .off(2, 1)
-        .look(3, 7, 1, 'S', SLEEP)
+        .look(3..7, 1, 'S', SLEEP)
         .on(6, 1)
         .exit(8, 1)
         .end(8);
@@ -225,7 +230,7 @@ fn a_look_that_ends_too_late_is_dropped() {
 fn a_look_at_a_later_wait_is_kept_for_it() {
     let log = Trace::new()
         .off(2, 1)
-        .look(6, 7, 1, 'S', SLEEP)
+        .look(6..7, 1, 'S', SLEEP)
         .on(4, 1)
         .off(5, 1)
         .on(10, 1)
@@ -245,8 +250,8 @@ fn a_stopped_thread_beats_its_siblings() {
         .on(1, 2)
         .off(2, 2)
         .off(2, 1)
-        .look(3, 3, 1, 'T', RECEIVE)
-        .look(3, 3, 2, 'S', SLEEP)
+        .look(3..3, 1, 'T', RECEIVE)
+        .look(3..3, 2, 'S', SLEEP)
         .on(9, 2)
         .exit(9, 2)
         .on(10, 1)
@@ -266,12 +271,12 @@ fn a_periodic_background_thread_is_no_waker() {
         .fork(0, 2)
         .on(0, 2)
         .off(1, 1)
-        .look(1, 2, 1, 'S', RECEIVE)
+        .look(1..2, 1, 'S', RECEIVE)
         .off(10, 2);
     for beat in 1..5 {
         let at = beat * 400;
         trace = trace
-            .look(at - 350, at - 349, 2, 'S', FUTEX)
+            .look(at - 350..at - 349, 2, 'S', FUTEX)
             .on(at, 2)
             .off(at + 10, 2);
     }
@@ -287,8 +292,8 @@ fn a_periodic_thread_that_wakes_another_is_a_waker() {
     for beat in 1..5 {
         let at = beat * 400;
         trace = trace
-            .look(at - 350, at - 349, 2, 'S', SLEEP)
-            .look(at - 350, at - 349, 1, 'S', RECEIVE)
+            .look(at - 350..at - 349, 2, 'S', SLEEP)
+            .look(at - 350..at - 349, 1, 'S', RECEIVE)
             .on(at, 2)
             .on(at + 5, 1)
             .off(at + 10, 2)
@@ -306,7 +311,7 @@ fn short_stretches_of_the_first_thread_count() {
         let at = turn * 100;
         trace = trace
             .off(at + 10, 1)
-            .look(at + 20, at + 21, 1, 'D', FSYNC)
+            .look(at + 20..at + 21, 1, 'D', FSYNC)
             .on(at + 100, 1);
     }
     let log = trace.exit(1010, 1).end(1010);
@@ -324,7 +329,7 @@ fn short_waits_are_estimated_from_the_ticks() {
         trace = trace.off(at + 10, 1);
         if turn % 25 == 0 {
             let late = if turn == 50 { 60 } else { 20 };
-            trace = trace.tick().look(at + 15, at + late, 1, 'D', FSYNC);
+            trace = trace.tick().look(at + 15..at + late, 1, 'D', FSYNC);
         }
         trace = trace.on(at + 50, 1);
     }
@@ -393,7 +398,7 @@ fn the_rest_after_the_end_is_busy() {
 fn waiting_for_a_cpu_after_waking_is_queued() {
     let trace = Trace::new()
         .off(10, 1)
-        .look(20, 21, 1, 'S', SLEEP)
+        .look(20..21, 1, 'S', SLEEP)
         .on(90, 1)
         .exit(100, 1);
     let log = trace.timeline.finish(100_000, Some(40_000));
@@ -411,7 +416,7 @@ fn unseen_threads_come_newest_first() {
         .off(2, 1)
         .off(3, 2)
         .off(4, 3);
-    let trace = trace.look(5, 5, 2, 'S', SLEEP);
+    let trace = trace.look(5..5, 2, 'S', SLEEP);
     let mut unseen = Vec::new();
     trace.timeline.unseen(&mut unseen);
     assert_eq!(unseen.iter().map(|u| u.tid).collect::<Vec<_>>(), [3, 1]);

@@ -1,5 +1,5 @@
 //! Records of `perf_event_open(2)` rings: bytes to [`Record`]s, merged over CPUs in order of time.
-//! Layouts from include/uapi/linux/perf_event.h; unchanged since `PERF_RECORD_SWITCH` (Linux 4.3).
+//! Layouts from `include/uapi/linux/perf_event.h`; unchanged since `PERF_RECORD_SWITCH` (Linux 4.3).
 
 use crate::explain::record::{Event, Record};
 
@@ -105,21 +105,22 @@ impl Merge {
 mod tests {
     use super::*;
 
-    fn bytes(kind: u32, misc: u16, body: &[u8], pid: u32, tid: u32, time: u64) -> Vec<u8> {
+    /// A record of that type and misc bits about thread `id.1` of process `id.0`.
+    fn bytes(kind: (u32, u16), body: &[u8], id: (u32, u32), time: u64) -> Vec<u8> {
         let size = (HEADER + body.len() + TRAILER) as u16;
-        let mut bytes = kind.to_ne_bytes().to_vec();
-        bytes.extend(misc.to_ne_bytes());
+        let mut bytes = kind.0.to_ne_bytes().to_vec();
+        bytes.extend(kind.1.to_ne_bytes());
         bytes.extend(size.to_ne_bytes());
         bytes.extend(body);
-        bytes.extend(pid.to_ne_bytes());
-        bytes.extend(tid.to_ne_bytes());
+        bytes.extend(id.0.to_ne_bytes());
+        bytes.extend(id.1.to_ne_bytes());
         bytes.extend(time.to_ne_bytes());
         bytes.extend([0; 8]);
         bytes
     }
 
-    fn task(pid: u32, ppid: u32, tid: u32, ptid: u32) -> Vec<u8> {
-        let mut body: Vec<u8> = [pid, ppid, tid, ptid]
+    fn task(pid: u32, parent: u32, tid: u32, by: u32) -> Vec<u8> {
+        let mut body: Vec<u8> = [pid, parent, tid, by]
             .iter()
             .flat_map(|n| n.to_ne_bytes())
             .collect();
@@ -129,22 +130,20 @@ mod tests {
 
     #[test]
     fn every_kind_of_record() {
-        let mut input = bytes(SWITCH, 0, &[], 5, 6, 10);
-        input.extend(bytes(SWITCH, MISC_SWITCH_OUT, &[], 5, 6, 11));
+        let mut input = bytes((SWITCH, 0), &[], (5, 6), 10);
+        input.extend(bytes((SWITCH, MISC_SWITCH_OUT), &[], (5, 6), 11));
         input.extend(bytes(
-            SWITCH,
-            MISC_SWITCH_OUT | MISC_SWITCH_OUT_PREEMPT,
+            (SWITCH, MISC_SWITCH_OUT | MISC_SWITCH_OUT_PREEMPT),
             &[],
-            5,
-            6,
+            (5, 6),
             12,
         ));
-        input.extend(bytes(FORK, 0, &task(5, 5, 8, 6), 5, 6, 13));
-        input.extend(bytes(EXIT, 0, &task(5, 5, 8, 6), 5, 8, 14));
-        input.extend(bytes(COMM, MISC_COMM_EXEC, &[0; 16], 5, 5, 15));
-        input.extend(bytes(COMM, 0, &[0; 16], 5, 5, 16));
+        input.extend(bytes((FORK, 0), &task(5, 5, 8, 6), (5, 6), 13));
+        input.extend(bytes((EXIT, 0), &task(5, 5, 8, 6), (5, 8), 14));
+        input.extend(bytes((COMM, MISC_COMM_EXEC), &[0; 16], (5, 5), 15));
+        input.extend(bytes((COMM, 0), &[0; 16], (5, 5), 16));
         let lost: Vec<u8> = [1_u64, 42].iter().flat_map(|n| n.to_ne_bytes()).collect();
-        input.extend(bytes(LOST, 0, &lost, 5, 5, 17));
+        input.extend(bytes((LOST, 0), &lost, (5, 5), 17));
         input.extend([9; 3]);
         let mut records = Vec::new();
         parse(&input, &mut records);
@@ -166,10 +165,10 @@ mod tests {
     #[test]
     fn broken_bytes_end_the_parsing() {
         let mut records = Vec::new();
-        let mut zero = bytes(SWITCH, 0, &[], 5, 6, 10);
+        let mut zero = bytes((SWITCH, 0), &[], (5, 6), 10);
         zero[6..8].fill(0);
         parse(&zero, &mut records);
-        let whole = bytes(SWITCH, 0, &[], 5, 6, 10);
+        let whole = bytes((SWITCH, 0), &[], (5, 6), 10);
         parse(&whole[..whole.len() - 1], &mut records);
         parse(&[1, 2, 3], &mut records);
         assert!(records.is_empty());
@@ -178,12 +177,12 @@ mod tests {
     #[test]
     fn cpus_merge_in_order_and_the_newest_wait() {
         let mut merge = Merge::default();
-        let mut input = bytes(SWITCH, 0, &[], 1, 1, 20);
-        input.extend(bytes(SWITCH, 0, &[], 1, 1, 40)); // newer than the clock
-        input.extend(bytes(SWITCH, 0, &[], 1, 2, 10)); // the second CPU
+        let mut input = bytes((SWITCH, 0), &[], (1, 1), 20);
+        input.extend(bytes((SWITCH, 0), &[], (1, 1), 40)); // newer than the clock
+        input.extend(bytes((SWITCH, 0), &[], (1, 2), 10)); // the second CPU
         let times = |records: Vec<Record>| records.iter().map(|r| r.time).collect::<Vec<_>>();
         assert_eq!(times(merge.take(&input, 30)), [10, 20]);
-        let late = bytes(SWITCH, 0, &[], 1, 2, 35);
+        let late = bytes((SWITCH, 0), &[], (1, 2), 35);
         assert_eq!(times(merge.take(&late, 50)), [35, 40]);
     }
 }

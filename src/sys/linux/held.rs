@@ -6,6 +6,10 @@
     unsafe_code,
     reason = "fork, exec and a shared page have no safe wrapper"
 )]
+#![allow(
+    clippy::cast_possible_wrap,
+    reason = "process numbers and seconds stay below 2^31"
+)]
 
 use std::ffi::{CString, c_char};
 use std::io;
@@ -329,7 +333,7 @@ unsafe fn prepare(prepared: &Prepared<'_>) -> i32 {
             if libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1 as libc::c_ulong, 0, 0, 0) < 0
                 || libc::prctl(
                     libc::PR_SET_SECCOMP,
-                    libc::SECCOMP_MODE_FILTER as libc::c_ulong,
+                    libc::c_ulong::from(libc::SECCOMP_MODE_FILTER),
                     filter,
                 ) < 0
             {

@@ -6,13 +6,21 @@
     unsafe_code,
     reason = "perf_event_open and its rings have no safe wrapper"
 )]
+#![allow(
+    clippy::cast_possible_wrap,
+    reason = "process and CPU numbers stay below 2^31"
+)]
+#![allow(
+    clippy::cast_ptr_alignment,
+    reason = "the control page is aligned to a page"
+)]
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// `struct perf_event_attr`, `PERF_ATTR_SIZE_VER5` (include/uapi/linux/perf_event.h).
+/// `struct perf_event_attr`, `PERF_ATTR_SIZE_VER5` (`include/uapi/linux/perf_event.h`).
 #[repr(C)]
 #[derive(Default)]
 struct Attributes {

@@ -2,6 +2,10 @@
 //! calls, ptrace sees them begin and end. No privilege; `PTRACE_GET_SYSCALL_INFO` is Linux 5.3.
 
 #![allow(unsafe_code, reason = "ptrace has no safe wrapper in use here")]
+#![allow(
+    clippy::cast_possible_wrap,
+    reason = "process numbers and seconds stay below 2^31"
+)]
 
 use std::collections::HashSet;
 use std::io;

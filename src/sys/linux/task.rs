@@ -4,6 +4,10 @@
     unsafe_code,
     reason = "process_vm_readv has no safe wrapper in use here"
 )]
+#![allow(
+    clippy::cast_possible_wrap,
+    reason = "process numbers and seconds stay below 2^31"
+)]
 
 use std::fs::{self, File};
 use std::io;
