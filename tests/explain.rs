@@ -1,6 +1,7 @@
 //! Programs that wait for a known cause are told so: shares and causes, no absolute times.
 #![cfg(target_os = "linux")]
 #![allow(clippy::disallowed_methods, reason = "tests start programs")]
+#![allow(unsafe_code, reason = "a test refuses itself system calls")]
 
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader};
@@ -21,12 +22,15 @@ fn program() -> &'static Path {
     PROGRAM.get_or_init(|| {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/waits.rs");
         let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("waits");
-        let built = std::process::Command::new("rustc")
-            .args(["--edition", "2024", "-O", "-o"])
-            .args([&program, &source])
-            .status()
-            .expect("rustc runs");
-        assert!(built.success());
+        let made = |path: &Path| path.metadata().and_then(|found| found.modified()).ok();
+        if made(&program) < made(&source) {
+            let built = std::process::Command::new("rustc")
+                .args(["--edition", "2024", "-O", "-o"])
+                .args([&program, &source])
+                .status()
+                .expect("rustc runs");
+            assert!(built.success());
+        }
         program
     })
 }
@@ -38,8 +42,11 @@ fn alone() -> MutexGuard<'static, ()> {
         .unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
+/// A directory of this test run, writable for whoever runs it.
 fn directory() -> PathBuf {
-    PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
+    let directory = std::env::temp_dir().join(format!("offbench-explain-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).expect("a directory");
+    directory
 }
 
 fn command(words: &[&str]) -> Command {
@@ -333,4 +340,82 @@ fn an_unreadable_command_is_explained_by_its_state() {
         "{made:#?}"
     );
     assert!((made.idle - 0.06).abs() < 0.03, "{made:#?}");
+}
+
+/// Runs in a thread that is refused the calls, as a container's seccomp profile does it.
+fn refused<T: Send>(calls: &[i64], error: i32, run: impl FnOnce() -> T + Send) -> T {
+    let row = |code, jt, jf, k| libc::sock_filter { code, jt, jf, k };
+    let mut rows = vec![row(0x20, 0, 0, 0)];
+    for &call in calls {
+        rows.push(row(0x15, 0, 1, call as u32));
+        rows.push(row(0x06, 0, 0, libc::SECCOMP_RET_ERRNO | error as u32));
+    }
+    rows.push(row(0x06, 0, 0, libc::SECCOMP_RET_ALLOW));
+    let install = || {
+        let filter = libc::sock_fprog {
+            len: rows.len() as u16,
+            filter: rows.as_ptr().cast_mut(),
+        };
+        // SAFETY: the program outlives the call, which copies it.
+        let refused = unsafe {
+            libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+            libc::prctl(
+                libc::PR_SET_SECCOMP,
+                libc::SECCOMP_MODE_FILTER,
+                &raw const filter,
+            )
+        };
+        assert_eq!(refused, 0, "the filter is installed");
+    };
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().spawn_scoped(scope, move || {
+            install();
+            run()
+        });
+        thread.expect("a thread").join().expect("it ends")
+    })
+}
+
+#[test]
+fn refused_switch_records_leave_the_sampler_and_say_so() {
+    let _turn = alone();
+    for error in [libc::EPERM, libc::EACCES, libc::ENOSYS] {
+        let made = refused(&[libc::SYS_perf_event_open], error, || {
+            explained(&["sleep", "40"], true)
+        });
+        assert_eq!(made.depth, Depth::Sampling);
+        assert!(share(&made, Cause::Sleep) > 0.8, "{made:#?}");
+        assert!(
+            made.limits
+                .iter()
+                .any(|limit| limit.contains("perf_event_open")),
+            "{made:#?}"
+        );
+    }
+}
+
+#[test]
+fn refused_memory_still_names_the_wait() {
+    let _turn = alone();
+    let (mut child, port) = server(&["tcp-server", "5"]);
+    let made = refused(&[libc::SYS_process_vm_readv], libc::EPERM, || {
+        let options = Options {
+            records: true,
+            pass: Pass::Ticks,
+            rate: 1000.0,
+        };
+        diagnose(&command(&["tcp", &port, "12"]), options)
+    });
+    child.wait().expect("the server ends");
+    let made = attribute(&[made.expect("it runs").run]).expect("a run");
+    assert!(share(&made, Cause::Network) > 0.8, "{made:#?}");
+}
+
+#[test]
+fn refused_tracing_is_an_error_and_leaves_no_process() {
+    let _turn = alone();
+    let made = refused(&[libc::SYS_ptrace], libc::EPERM, || {
+        trace(&command(&["sleep", "10"]))
+    });
+    assert!(matches!(made, Err(ExplainError::Trace(_))), "{made:?}");
 }
