@@ -9,7 +9,7 @@
 use std::time::Duration;
 
 use offbench::explain::{Pass, attribute};
-use offbench::probe::explain::{Command, ExplainError, Options, diagnose, explain, rate};
+use offbench::probe::explain::{Command, ExplainError, Options, diagnose, explain};
 use offbench::probe::trace::trace;
 use offbench::sample::Attribution;
 
@@ -59,13 +59,7 @@ fn main() -> Result<(), ExplainError> {
         } else {
             Pass::Ticks
         };
-        let wall = diagnose(&command, first)?.run.wall;
-        let rate = rate(Duration::from_nanos(wall as u64));
-        let options = Options {
-            records,
-            pass,
-            rate,
-        };
+        let options = Options { pass, ..first };
         let made: Result<Vec<_>, _> = (0..runs.max(1))
             .map(|_| diagnose(&command, options).map(|made| made.run))
             .collect();
@@ -107,7 +101,11 @@ fn print(a: &Attribution) {
         ms(a.too_short),
         a.tree_cpu.map_or("unknown".to_string(), ms)
     );
-    for (title, waits) in [("idle", &a.waits), ("blocked threads", &a.blocked)] {
+    let thread_seconds = a.blocked.iter().map(|wait| wait.seconds).sum();
+    for (title, waits, whole) in [
+        ("idle", &a.waits, a.idle),
+        ("blocked threads", &a.blocked, thread_seconds),
+    ] {
         println!("{title}:");
         for wait in waits.iter().take(8) {
             let place = wait
@@ -115,7 +113,7 @@ fn print(a: &Attribution) {
                 .as_deref()
                 .map(|place| format!(", {place}"))
                 .unwrap_or_default();
-            let share = 100.0 * wait.seconds / a.idle.max(1e-9);
+            let share = 100.0 * wait.seconds / whole.max(1e-9);
             println!(
                 "  {:>10} {share:5.1}% {:>6}  {}: {}{place}",
                 ms(wait.seconds),

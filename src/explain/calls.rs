@@ -217,6 +217,8 @@ calls! {
     "utimensat" 280 88 Path(1), Other;
     "mount" 165 40 Path(1), Other;
     "umount2" 166 39 Path(0), Other;
+    "fadvise64" 221 223 Descriptor, Read;
+    "readahead" 187 213 Descriptor, Read;
     "getrandom" 318 278 Nothing, Other;
     "sched_yield" 24 124 Nothing, Other;
 }
