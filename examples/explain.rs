@@ -37,16 +37,7 @@ fn main() -> Result<(), ExplainError> {
         ..Command::default()
     };
     if traced {
-        let made = trace(&command)?;
-        println!("traced wall {:.2} ms", made.wall as f64 / 1e6);
-        for call in made.calls.iter().take(12) {
-            let (mean, total) = (call.mean() / 1e3, call.total as f64 / 1e6);
-            println!(
-                "  {} {} calls {mean:.1} us each, {total:.2} ms",
-                call.detail, call.calls
-            );
-        }
-        return Ok(());
+        return print_trace(&command);
     }
     let first = Options {
         records,
@@ -78,6 +69,19 @@ fn main() -> Result<(), ExplainError> {
         } else {
             print(&attribution);
         }
+    }
+    Ok(())
+}
+
+fn print_trace(command: &Command) -> Result<(), ExplainError> {
+    let made = trace(command)?;
+    println!("traced wall {:.2} ms", made.wall as f64 / 1e6);
+    for call in made.calls.iter().take(12) {
+        let (mean, total) = (call.mean() / 1e3, call.total as f64 / 1e6);
+        println!(
+            "  {} {} calls {mean:.1} us each, {total:.2} ms",
+            call.detail, call.calls
+        );
     }
     Ok(())
 }

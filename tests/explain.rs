@@ -1,6 +1,7 @@
 //! Programs that wait for a known cause are told so: shares and causes, no absolute times.
 #![cfg(target_os = "linux")]
 #![allow(clippy::disallowed_methods, reason = "tests start programs")]
+#![allow(clippy::expect_used, reason = "a test that cannot start fails")]
 #![allow(unsafe_code, reason = "a test refuses itself system calls")]
 
 use std::ffi::OsString;

@@ -207,7 +207,7 @@ pub fn attribute(runs: &[ExplainedRun]) -> Option<Attribution> {
         busy,
         queued,
         idle,
-        threads_busy: (busy > 0.0).then(|| on_cpu / busy),
+        threads_busy: (busy > 0.0 && depth == Depth::Tracing).then(|| on_cpu / busy),
         threads: timed.iter().map(|run| run.threads).max().unwrap_or(1),
         named: if idle > 0.0 {
             (1.0 - unnamed / idle).clamp(0.0, 1.0)

@@ -200,12 +200,7 @@ impl Command {
 
     /// The directory below which files are shown as `./x`.
     pub(super) fn shown_directory(&self) -> String {
-        let own = std::env::current_dir().ok();
-        let directory = match (&self.directory, own) {
-            (Some(directory), Some(own)) => Some(own.join(directory)),
-            (directory, own) => directory.clone().or(own),
-        };
-        let real = directory.map(|path| path.canonicalize().unwrap_or(path));
+        let real = sys::directory(self.directory.as_deref());
         real.map(|path| path.to_string_lossy().into_owned())
             .unwrap_or_default()
     }

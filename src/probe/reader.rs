@@ -201,7 +201,8 @@ impl Reader {
             return Some(target);
         };
         let holder = sys::inode(pid, fd).ok().and_then(|inode| {
-            let holder = descriptor::lock_holder(&sys::locks().ok()?, inode)?;
+            let holder = descriptor::lock_holder(&sys::locks().ok()?, inode)
+                .filter(|&holder| holder != pid)?;
             let stat = sys::text(holder, "stat").unwrap_or_default();
             let comm = task::command(&stat).map(descriptor::escaped);
             Some(comm.map_or(format!("PID {holder}"), |comm| {

@@ -34,7 +34,7 @@ pub struct Attribution {
     pub queued: f64,
     /// Every thread blocked.
     pub idle: f64,
-    /// Threads on a CPU, averaged over the busy time.
+    /// Threads on a CPU, averaged over the busy time; `None` without switch records.
     pub threads_busy: Option<f64>,
     /// Most threads that existed at once.
     pub threads: u64,

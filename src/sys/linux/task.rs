@@ -12,7 +12,7 @@
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A file of `/proc/PID/task/TID`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,6 +90,17 @@ impl TaskFiles {
 /// The descriptor or the permission is missing.
 pub(crate) fn link(pid: u32, descriptor: i32) -> io::Result<PathBuf> {
     fs::read_link(format!("/proc/{pid}/fd/{descriptor}"))
+}
+
+/// The directory a command will run in, as the kernel will name it: the given one, relative to
+/// that of this process, or that of this process.
+pub(crate) fn directory(given: Option<&Path>) -> Option<PathBuf> {
+    let own = std::env::current_dir().ok();
+    let directory = match (given, own) {
+        (Some(given), Some(own)) => own.join(given),
+        (given, own) => own.or_else(|| given.map(Path::to_path_buf))?,
+    };
+    Some(directory.canonicalize().unwrap_or(directory))
 }
 
 /// Inode of the file behind a descriptor of a process.
