@@ -6,6 +6,7 @@ pub mod analysis;
 pub mod cli;
 pub mod diagnose;
 pub mod evidence;
+pub mod explain;
 pub mod gate;
 pub mod metric;
 pub mod plan;

@@ -130,6 +130,7 @@ pub(crate) fn flushes() -> Attribution {
         idle: 0.0427,
         threads_busy: Some(1.0),
         threads: 1,
+        blocked: Vec::new(),
         named: 0.97,
         too_short: 0.001,
         tree_cpu: Some(0.0052),

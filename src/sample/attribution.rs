@@ -34,7 +34,7 @@ pub struct Attribution {
     pub queued: f64,
     /// Every thread blocked.
     pub idle: f64,
-    /// Threads on a CPU, averaged over the busy time.
+    /// Threads on a CPU, averaged over the busy time; `None` without switch records.
     pub threads_busy: Option<f64>,
     /// Most threads that existed at once.
     pub threads: u64,
@@ -46,6 +46,9 @@ pub struct Attribution {
     pub tree_cpu: Option<f64>,
     /// Named waits, largest first.
     pub waits: Vec<Wait>,
+    /// Thread-seconds blocked by name while other threads may have run, largest first: what
+    /// threads wait for although the command is not idle. Empty without switch records.
+    pub blocked: Vec<Wait>,
     /// What was lost and why: refused permissions, lost records.
     pub limits: Vec<String>,
 }

@@ -36,7 +36,16 @@ pub(crate) mod unix;
 #[cfg_attr(not(target_os = "linux"), path = "macos/mod.rs")]
 pub(crate) mod platform;
 
+/// Whether the calls of this machine have the numbers of aarch64; otherwise those of x86-64.
+pub(crate) const AARCH64: bool = cfg!(target_arch = "aarch64");
+
 pub(crate) use error::Error;
+pub(crate) use platform::held::{ExactTimers, Held, Start, now};
+pub(crate) use platform::perf_event::{Rings, perf_paranoid};
+pub(crate) use platform::ptrace::{Stop, filter, trace};
+pub(crate) use platform::task::{
+    TaskFiles, Text, children, directory, inode, link, locks, memory, processes, text, threads,
+};
 pub(crate) use prepared::{Environment, Prepared, Slots, Words};
 pub(crate) use replacement::Replacement;
 pub(crate) use resolve::is_program;

@@ -2,9 +2,13 @@
 
 mod affinity;
 mod descendants;
+pub(crate) mod held;
 mod host;
+pub(crate) mod perf_event;
 mod procfs;
+pub(crate) mod ptrace;
 mod spawn;
+pub(crate) mod task;
 mod wakeup;
 
 use std::ffi::CStr;

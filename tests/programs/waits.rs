@@ -1,0 +1,172 @@
+//! Programs whose waits are known by construction. Compiled with plain `rustc` by the tests that
+//! run them; `waits CASE ARGS…`.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+fn main() {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let number = |at: usize| words[at].parse::<u64>().unwrap();
+    match words[0].as_str() {
+        "fsync" => fsync(&words[1], number(2)),
+        "sleep" => nap(number(1)),
+        "burn" => burn(number(1)),
+        "futex-nap" => futex_nap(number(1)),
+        "pipe-nap" => pipe_nap(number(1)),
+        "parallel-then-sleep" => parallel_then_sleep(number(1), number(2)),
+        "tcp-server" => tcp_server(number(1)),
+        "tcp" => tcp(&words[1], number(2)),
+        "unix-server" => unix_server(&words[1], number(2)),
+        "unix" => unix(&words[1]),
+        "lock-held" => lock_held(&words[1], number(2)),
+        "lock" => lock(&words[1]),
+        "stop" => stop(number(1)),
+        "undumpable-sleep" => undumpable_sleep(number(1)),
+        "exec-sleep" => exec_from_thread(number(1)),
+        other => panic!("no case {other}"),
+    }
+}
+
+fn nap(ms: u64) {
+    thread::sleep(Duration::from_millis(ms));
+}
+
+fn burn(ms: u64) {
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_millis(ms) {
+        std::hint::black_box(0);
+    }
+}
+
+fn fsync(path: &str, times: u64) {
+    let mut file = File::create(path).unwrap();
+    for _ in 0..times {
+        file.write_all(b"0123456789").unwrap();
+        file.sync_all().unwrap();
+    }
+}
+
+/// Four threads on one mutex whose holder naps: the nap is the wait, not the lock.
+fn futex_nap(ms: u64) {
+    let lock = Arc::new(Mutex::new(()));
+    let threads: Vec<_> = (0..4)
+        .map(|_| {
+            let lock = Arc::clone(&lock);
+            thread::spawn(move || {
+                for _ in 0..5 {
+                    let held = lock.lock().unwrap();
+                    nap(ms);
+                    drop(held);
+                    thread::yield_now();
+                }
+            })
+        })
+        .collect();
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+}
+
+/// A parent that reads a pipe whose writer sleeps: the child's sleep is the wait.
+fn pipe_nap(ms: u64) {
+    let own = std::env::current_exe().unwrap();
+    let mut child = Command::new(own)
+        .args(["sleep", &ms.to_string()])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut end = Vec::new();
+    child.stdout.take().unwrap().read_to_end(&mut end).unwrap();
+    child.wait().unwrap();
+}
+
+fn parallel_then_sleep(burn_ms: u64, sleep_ms: u64) {
+    let threads: Vec<_> = (0..4).map(|_| thread::spawn(move || burn(burn_ms))).collect();
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    nap(sleep_ms);
+}
+
+/// Answers each byte after that many milliseconds; prints its port.
+fn tcp_server(ms: u64) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    println!("{}", listener.local_addr().unwrap().port());
+    let (mut peer, _) = listener.accept().unwrap();
+    let mut byte = [0];
+    while peer.read_exact(&mut byte).is_ok() {
+        nap(ms);
+        peer.write_all(&byte).unwrap();
+    }
+}
+
+fn tcp(port: &str, times: u64) {
+    let mut peer = TcpStream::connect(format!("127.0.0.1:{port}")).unwrap();
+    peer.set_nodelay(true).unwrap();
+    let mut byte = [7];
+    for _ in 0..times {
+        peer.write_all(&byte).unwrap();
+        peer.read_exact(&mut byte).unwrap();
+    }
+}
+
+fn unix_server(path: &str, ms: u64) {
+    let listener = UnixListener::bind(path).unwrap();
+    println!("ready");
+    let (mut peer, _) = listener.accept().unwrap();
+    nap(ms);
+    peer.write_all(b"x").unwrap();
+}
+
+fn unix(path: &str) {
+    let mut peer = UnixStream::connect(path).unwrap();
+    peer.read_exact(&mut [0]).unwrap();
+}
+
+unsafe extern "C" {
+    fn flock(descriptor: i32, operation: i32) -> i32;
+    fn kill(process: i32, signal: i32) -> i32;
+    fn prctl(option: i32, value: u64) -> i32;
+}
+
+/// Holds the lock for that long once it has said so.
+fn lock_held(path: &str, ms: u64) {
+    lock(path);
+    println!("held");
+    nap(ms);
+}
+
+fn lock(path: &str) {
+    use std::os::fd::AsRawFd;
+    let file = OpenOptions::new().create(true).truncate(false).write(true).open(path).unwrap();
+    assert_eq!(unsafe { flock(file.as_raw_fd(), 2) }, 0);
+    std::mem::forget(file);
+}
+
+/// Stops itself; a child continues it.
+fn stop(ms: u64) {
+    let own = std::process::id() as i32;
+    let mut child = Command::new("sh")
+        .args(["-c", &format!("sleep {}; kill -CONT {own}", ms as f64 / 1000.0)])
+        .spawn()
+        .unwrap();
+    unsafe { kill(own, 19) };
+    child.wait().unwrap();
+}
+
+fn undumpable_sleep(ms: u64) {
+    unsafe { prctl(4, 0) };
+    nap(ms);
+}
+
+/// Calls exec from a thread that is not the first.
+fn exec_from_thread(ms: u64) {
+    use std::os::unix::process::CommandExt;
+    let own = std::env::current_exe().unwrap();
+    let thread = thread::spawn(move || {
+        Err::<(), _>(Command::new(own).args(["sleep", &ms.to_string()]).exec())
+    });
+    thread.join().unwrap().unwrap();
+}
