@@ -151,6 +151,8 @@ pub(crate) struct Spawner {
     /// Where commands run; `None` is where we are.
     commands: Option<CpuMask>,
     stamp: Stamp,
+    /// Our process id.
+    own: i32,
 }
 
 impl Spawner {
@@ -171,6 +173,7 @@ impl Spawner {
             original,
             commands,
             stamp: Stamp::BeforeExec,
+            own: nix::unistd::getpid().as_raw(),
         })
     }
 
@@ -248,16 +251,15 @@ impl Spawner {
     }
 
     fn orders(&self, prepared: &mut Prepared, slots: &Slots, launch: &Launch) -> Orders {
-        let mask = SigSet::thread_get_mask().unwrap_or_else(|_| SigSet::empty());
         let nowhere = (0, ptr::null());
         Orders {
             stdio: launch.stdio,
-            parent: nix::unistd::getpid().as_raw(),
+            parent: self.own,
             directory: prepared.directory().map_or(ptr::null(), |d| d.as_ptr()),
             cpus: self.commands.as_ref().map_or(nowhere, CpuMask::raw),
             cgroup: launch.cgroup,
             hold: -1,
-            mask: *mask.as_ref(),
+            mask: *SigSet::empty().as_ref(),
             path: prepared.path().as_ptr(),
             argv: prepared.argv(),
             envp: prepared.envp(slots),
@@ -280,6 +282,7 @@ impl Spawner {
         let before = SigSet::all()
             .thread_swap_mask(nix::sys::signal::SigmaskHow::SIG_SETMASK)
             .map_err(refused)?;
+        orders.mask = *before.as_ref();
         let asked = clock::now();
         // SAFETY: the child runs `obey` on a stack that nobody uses, above a guard page. With
         // CLONE_VM it shares our memory, and with CLONE_VFORK we stand still until it has executed
