@@ -232,7 +232,7 @@ impl<'p> ProcessExecutor<'p> {
         if let Some(watch) = &mut task.watch {
             watch.attach(pid);
         }
-        self.spawner.release(&mut flight.started);
+        flight.started.release();
         if let Some(channel) = &mut flight.channel {
             channel.watch(pid);
         }
@@ -307,7 +307,7 @@ impl<'p> ProcessExecutor<'p> {
                 return;
             }
             if flight.vigil.past_grace() {
-                living.iter().for_each(|one| unix::kill(*one));
+                living.iter().copied().for_each(unix::kill);
             }
             unix::await_any();
             now = clock::now();

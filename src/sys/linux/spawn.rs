@@ -4,7 +4,7 @@
 //! `clone` and not `clone3`: container runtimes refuse the latter, and nothing of it is needed.
 //! In the child only [`obey`] runs: system calls on memory prepared before, no allocation, no lock.
 
-use std::ffi::c_void;
+use std::ffi::{CStr, c_void};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::ptr;
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
@@ -143,6 +143,15 @@ pub(crate) struct Started {
     outer: Option<u64>,
 }
 
+impl Started {
+    /// Lets a held process execute its command.
+    pub(crate) fn release(&mut self) {
+        if let Some(writer) = self.hold.take() {
+            let _ = nix::unistd::write(&writer, b"!");
+        }
+    }
+}
+
 /// Starts processes, one at a time, from a thread that stays on one CPU.
 #[derive(Debug)]
 pub(crate) struct Spawner {
@@ -255,7 +264,7 @@ impl Spawner {
         Orders {
             stdio: launch.stdio,
             parent: self.own,
-            directory: prepared.directory().map_or(ptr::null(), |d| d.as_ptr()),
+            directory: prepared.directory().map_or(ptr::null(), CStr::as_ptr),
             cpus: self.commands.as_ref().map_or(nowhere, CpuMask::raw),
             cgroup: launch.cgroup,
             hold: -1,
@@ -304,13 +313,6 @@ impl Spawner {
         }
         before.thread_set_mask().map_err(refused)?;
         Ok((asked, pid))
-    }
-
-    /// Lets a held process execute its command.
-    pub(crate) fn release(&self, started: &mut Started) {
-        if let Some(writer) = started.hold.take() {
-            let _ = nix::unistd::write(&writer, b"!");
-        }
     }
 
     /// The starting stamp of a process that has ended.
