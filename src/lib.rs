@@ -7,6 +7,7 @@ pub mod evidence;
 pub mod gate;
 pub mod metric;
 pub mod plan;
+pub mod report;
 pub mod run;
 pub mod sample;
 pub mod stats;

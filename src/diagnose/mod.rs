@@ -81,6 +81,8 @@ pub struct Diagnosis {
     pub cause: Option<Cause>,
     /// The sentence after the tier's word.
     pub headline: Option<String>,
+    /// How loud that sentence is; findings beside it may be louder.
+    pub headline_tier: Tier,
     /// Waits by cause, largest first.
     pub causes: Vec<CauseLine>,
     /// What the tier means.
@@ -127,6 +129,7 @@ pub fn diagnose(recording: &Recording, figures: &Figures) -> Option<Diagnosis> {
         slices,
         cause,
         headline: None,
+        headline_tier: toned,
         causes,
         consequence: None,
         help: Vec::new(),
@@ -281,7 +284,17 @@ fn speak(diagnosis: &mut Diagnosis, toned: Tier) {
     diagnosis.consequence = words::consequence(main, 1.0 - share);
     if let Some(cause) = main {
         diagnosis.help.push(cause.row().advice.to_string());
+        if cause.class() == Class::Program {
+            diagnosis.help.extend(gate_on_cpu(diagnosis, cause));
+        }
     }
+}
+
+/// How to gate the code and not what it waits for.
+fn gate_on_cpu(diagnosis: &Diagnosis, cause: Cause) -> Option<String> {
+    let slices = &diagnosis.slices;
+    let cpu = slices.user + slices.system + slices.hidden_cpu.unwrap_or(0.0);
+    words::gate_on_cpu(cause, cpu)
 }
 
 #[cfg(test)]

@@ -69,6 +69,22 @@ pub fn consequence(cause: Option<Cause>, cpu_share: f64) -> Option<String> {
     ))
 }
 
+/// What a gate on CPU time may look like: a fifth above the CPU time, in whole units.
+#[must_use]
+pub fn gate_on_cpu(cause: Cause, cpu: f64) -> Option<String> {
+    let waited_for = match cause {
+        Cause::DiskFlush | Cause::DiskRead | Cause::Disk | Cause::PageFault => "the disk",
+        Cause::Lock | Cause::MemoryMap | Cause::FileLock => "the lock",
+        _ => "the waiting",
+    };
+    let unit = TimeUnit::for_median(cpu);
+    let limit = (cpu * 1.2 * unit.per_second()).ceil();
+    (cpu > 0.0).then(|| {
+        let unit = unit.name(false);
+        format!("to gate the code and not {waited_for}: --fail-if 'cpu > {limit:.0}{unit}'")
+    })
+}
+
 /// `in 4 of 40 runs`, or nothing when most runs are hit.
 #[must_use]
 pub fn in_runs(hit: usize, all: usize) -> String {
@@ -191,6 +207,11 @@ mod tests {
             queueing(0.94, 30, 40, Some("31.2 ms")),
             "94% of wall was spent waiting for a free CPU: the machine is busy. Without queueing: 31.2 ms"
         );
+        assert_eq!(
+            gate_on_cpu(Cause::DiskFlush, 0.005).unwrap(),
+            "to gate the code and not the disk: --fail-if 'cpu > 6ms'"
+        );
+        assert_eq!(gate_on_cpu(Cause::Lock, 0.0), None);
         assert_eq!(in_runs(4, 40), " in 4 of 40 runs");
         assert!(leftovers(1, 5, 5).starts_with("1 process of each run was still alive"));
     }

@@ -1,0 +1,192 @@
+//! How reports look: one value, decided once by the command line, handed to everything that prints.
+
+use unicode_width::UnicodeWidthStr;
+
+use crate::unit::TimeUnit;
+
+/// Which report people get.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Kind {
+    /// Tables and bars.
+    #[default]
+    Full,
+    /// Plain lines that grep well: not a terminal, or `TERM=dumb`.
+    Basic,
+    /// Nothing but gates that did not pass.
+    None,
+}
+
+/// In which order the rows of a table over all commands stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Sort {
+    /// As given.
+    #[default]
+    Auto,
+    /// As given, said explicitly.
+    Command,
+    /// Fastest mean first.
+    MeanTime,
+}
+
+/// What a word stands for; never told by colour alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tone {
+    /// A name.
+    Strong,
+    /// All is well.
+    Good,
+    /// Worth a look.
+    Caution,
+    /// Something is wrong.
+    Bad,
+}
+
+/// How reports look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Style {
+    /// Which report.
+    pub kind: Kind,
+    /// Whether colours may be written.
+    pub color: bool,
+    /// Whether characters beyond ASCII may be written.
+    pub unicode: bool,
+    /// Columns of the terminal; 0 is unlimited.
+    pub width: usize,
+    /// Whether lines may be drawn and drawn again while runs go on.
+    pub live: bool,
+    /// The unit the user wants times in.
+    pub unit: Option<TimeUnit>,
+    /// Order of tables over all commands.
+    pub sort: Sort,
+}
+
+impl Default for Style {
+    fn default() -> Self {
+        Self {
+            kind: Kind::Full,
+            color: false,
+            unicode: true,
+            width: 80,
+            live: false,
+            unit: None,
+            sort: Sort::Auto,
+        }
+    }
+}
+
+/// Below this many columns tables go vertical.
+const NARROW: usize = 50;
+/// Wider lines than this do not get easier to read.
+const COMFORTABLE: usize = 80;
+
+impl Style {
+    /// Columns a table may take.
+    #[must_use]
+    pub fn room(&self) -> usize {
+        if self.width == 0 {
+            usize::MAX
+        } else {
+            self.width
+        }
+    }
+
+    /// Columns of running text and headers.
+    #[must_use]
+    pub fn line(&self) -> usize {
+        self.room().min(COMFORTABLE)
+    }
+
+    /// Whether tables go vertical.
+    #[must_use]
+    pub fn narrow(&self) -> bool {
+        self.room() < NARROW
+    }
+
+    /// `…`, or what stands for it.
+    #[must_use]
+    pub fn dots(&self) -> &'static str {
+        if self.unicode { "…" } else { ".." }
+    }
+
+    /// `±`, or what stands for it.
+    #[must_use]
+    pub fn plus_minus(&self) -> &'static str {
+        if self.unicode { "±" } else { "+-" }
+    }
+
+    /// `σ`, or what stands for it.
+    #[must_use]
+    pub fn sigma(&self) -> &'static str {
+        if self.unicode { "σ" } else { "sd" }
+    }
+
+    /// The unit for a row of times around that median.
+    #[must_use]
+    pub fn unit_for(&self, median: f64) -> TimeUnit {
+        self.unit.unwrap_or_else(|| TimeUnit::for_median(median))
+    }
+
+    /// Text in the characters that may be written.
+    #[must_use]
+    pub fn text(&self, text: &str) -> String {
+        if self.unicode || text.is_ascii() {
+            return text.to_owned();
+        }
+        let mut ascii = String::with_capacity(text.len());
+        for c in text.chars() {
+            match c {
+                '\u{b5}' | '\u{3bc}' => ascii.push('u'),
+                '±' => ascii.push_str("+-"),
+                '…' => ascii.push_str(".."),
+                'σ' => ascii.push_str("sd"),
+                '–' | '—' | '−' => ascii.push('-'),
+                '×' => ascii.push('x'),
+                '≥' => ascii.push_str(">="),
+                c if c.is_ascii() => ascii.push(c),
+                c => ascii.extend(c.escape_unicode()),
+            }
+        }
+        ascii
+    }
+
+    /// A word in the colour of its tone, if colours may be written.
+    #[must_use]
+    pub fn paint(&self, tone: Tone, word: &str) -> String {
+        if self.color && !word.is_empty() {
+            super::terminal::paint(tone, word)
+        } else {
+            word.to_owned()
+        }
+    }
+}
+
+/// Columns a text takes on a terminal.
+#[must_use]
+pub(super) fn columns(text: &str) -> usize {
+    text.width()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ascii_keeps_the_meaning() {
+        let style = Style {
+            unicode: false,
+            ..Style::default()
+        };
+        assert_eq!(style.text("12 µs ± 3 … é"), "12 us +- 3 .. \\u{e9}");
+        assert_eq!(Style::default().text("12 µs"), "12 µs");
+    }
+
+    #[test]
+    fn no_width_is_no_limit() {
+        let style = Style {
+            width: 0,
+            ..Style::default()
+        };
+        assert_eq!(style.line(), 80);
+        assert!(!style.narrow() && style.room() > 1_000);
+    }
+}

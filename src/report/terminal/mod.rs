@@ -1,0 +1,135 @@
+//! What people read: one block a command, one table over all, the gates.
+//!
+//! Lines are made first and written at once; nothing here asks the terminal anything.
+
+mod comparison;
+mod diagnosis;
+mod gates;
+mod histogram;
+mod layout;
+mod paint;
+mod plain;
+mod summary;
+
+use std::io::{self, Write};
+
+use super::{Document, Kind, Style};
+use crate::analysis::{Analysis, Subject};
+use crate::gate::Verdict;
+
+pub use gates::conclusion;
+pub(in crate::report) use paint::paint;
+
+/// Everything: commands, comparison, gates.
+///
+/// # Errors
+///
+/// Those of the writer.
+pub fn report(out: &mut dyn Write, style: &Style, document: &Document<'_>) -> io::Result<()> {
+    commands(out, style, document.analysis)?;
+    compare(out, style, document.analysis)?;
+    gates(
+        out,
+        style,
+        document.verdicts,
+        document.analysis.subjects.len(),
+    )
+}
+
+/// The blocks of all commands, one after the other; nothing where there are so many that the
+/// table of [`compare`] has to do.
+///
+/// # Errors
+///
+/// Those of the writer.
+pub fn commands(out: &mut dyn Write, style: &Style, analysis: &Analysis<'_>) -> io::Result<()> {
+    let count = analysis.subjects.len();
+    if count > comparison::BLOCKS && style.kind == Kind::Full {
+        return Ok(());
+    }
+    for (place, subject) in analysis.subjects.iter().enumerate() {
+        let number = (count > 1).then_some(place + 1);
+        command(out, style, subject, number)?;
+    }
+    Ok(())
+}
+
+/// The block of one command; its number if there are several.
+///
+/// # Errors
+///
+/// Those of the writer.
+pub fn command(
+    out: &mut dyn Write,
+    style: &Style,
+    subject: &Subject<'_>,
+    number: Option<usize>,
+) -> io::Result<()> {
+    let lines = match style.kind {
+        Kind::None => return Ok(()),
+        Kind::Basic => plain::command(style, subject, number),
+        Kind::Full => {
+            let mut lines = summary::header(style, subject, number);
+            lines.extend(summary::body(style, subject));
+            let remarks = diagnosis::lines(style, subject);
+            if !remarks.is_empty() {
+                lines.push(String::new());
+                lines.extend(remarks);
+            }
+            lines.push(String::new());
+            lines
+        }
+    };
+    write_lines(out, &lines)
+}
+
+/// The table over all commands and the verdicts; nothing for a single command.
+///
+/// # Errors
+///
+/// Those of the writer.
+pub fn compare(out: &mut dyn Write, style: &Style, analysis: &Analysis<'_>) -> io::Result<()> {
+    if analysis.subjects.len() < 2 {
+        return Ok(());
+    }
+    let lines = match style.kind {
+        Kind::None => return Ok(()),
+        Kind::Basic => plain::comparisons(style, analysis),
+        Kind::Full => {
+            let mut lines = comparison::lines(style, analysis);
+            lines.push(String::new());
+            lines
+        }
+    };
+    write_lines(out, &lines)
+}
+
+/// What the gates say about that many commands; with [`Kind::None`] only those that did not pass.
+///
+/// # Errors
+///
+/// Those of the writer.
+pub fn gates(
+    out: &mut dyn Write,
+    style: &Style,
+    verdicts: &[Verdict],
+    commands: usize,
+) -> io::Result<()> {
+    write_lines(out, &gates::lines(style, verdicts, commands))
+}
+
+fn write_lines(out: &mut dyn Write, lines: &[String]) -> io::Result<()> {
+    for line in lines {
+        out.write_all(line.trim_end().as_bytes())?;
+        out.write_all(b"\n")?;
+    }
+    out.flush()
+}
+
+/// A confidence level as people write it: `95%`, `97.5%`.
+fn level(level: f64) -> String {
+    format!("{}%", (level * 1000.0).round() / 10.0)
+}
+
+#[cfg(test)]
+mod tests;
