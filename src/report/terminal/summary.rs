@@ -21,7 +21,7 @@ pub(super) fn header(style: &Style, subject: &Subject<'_>, number: Option<usize>
     let number = number
         .map(|number| format!("{number} "))
         .unwrap_or_default();
-    let via = via_shell(subject);
+    let via = style.text(&via_shell(subject));
     let counts = counts(subject.counts, subject.recording.conditions.elapsed_s);
     let width = style.line();
     let taken = columns_of(&number) + columns_of(&via);
