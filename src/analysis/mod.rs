@@ -4,12 +4,14 @@
 //! the question's seed, no output.
 
 mod comparison;
+pub mod pace;
 mod sentence;
 mod warning;
 
 use crate::diagnose::{self, Diagnosis, Figures, Variance, words};
 use crate::metric::{CPU, METRICS, Metric, QUEUED, WALL};
 use crate::sample::{Phase, Recording};
+use crate::stats::precision::Look;
 use crate::stats::ratio::{self, Stalls, WallOverCpu};
 use crate::stats::summary::{Settings, Summary};
 use crate::stats::{Estimate, Series, attribution};
@@ -90,6 +92,8 @@ pub struct Subject<'a> {
     pub ratio: Option<Estimate>,
     /// Whether and on what it waited; `None` without a run that counts.
     pub diagnosis: Option<Diagnosis>,
+    /// How well the median is known, where a precision was wanted of it.
+    pub precision: Option<Look>,
     /// What to know before believing the numbers.
     pub warnings: Vec<Warning>,
 }
@@ -183,6 +187,7 @@ pub fn subject<'a>(recording: &'a Recording, question: &Question) -> Subject<'a>
         metrics,
         ratio: None,
         diagnosis: None,
+        precision: None,
         warnings: Vec::new(),
     };
     if let Some(clocks) = Clocks::of(&all) {
@@ -191,7 +196,9 @@ pub fn subject<'a>(recording: &'a Recording, question: &Question) -> Subject<'a>
         subject.diagnosis = diagnose::diagnose(recording, &figures);
     }
     if let Some(wall) = series(&all, WALL) {
+        subject.precision = pace::look(recording, question, wall);
         subject.warnings = warning::warnings(wall, resolution);
+        subject.warnings.extend(pace::unsteady(recording));
     }
     subject
 }

@@ -144,6 +144,13 @@ pub(super) fn remarks(
     subjects: (&Subject<'_>, &Subject<'_>),
 ) -> Vec<String> {
     [
+        super::pace::ratio_not_reached(
+            (
+                &subjects.0.recording.conditions,
+                &subjects.1.recording.conditions,
+            ),
+            versus.metric(WALL).and_then(|wall| wall.ratio),
+        ),
         cost(versus, names),
         few_slow_runs(versus),
         asymmetry(names, subjects),

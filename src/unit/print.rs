@@ -133,6 +133,20 @@ pub fn percent(fraction: f64) -> String {
     }
 }
 
+/// A percentage with one decimal, two below a tenth of a percent; none where it is whole: `1.8%`,
+/// `0.05%`, `1%`.
+#[must_use]
+pub fn decimal_percent(fraction: f64) -> String {
+    let value = fraction * 100.0;
+    let decimals = if value.abs() < 0.1 { 2 } else { 1 };
+    let text = fixed(value, decimals);
+    let short = match text.split_once('.') {
+        Some((whole, rest)) if rest.bytes().all(|digit| digit == b'0') => whole,
+        _ => &text,
+    };
+    format!("{short}%")
+}
+
 /// A change for people, from a fraction: `+78%`, `-4.1%`; `n/a` if not finite.
 #[must_use]
 pub fn signed_percent(fraction: f64) -> String {
@@ -166,6 +180,19 @@ pub fn exact_duration(duration: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn decimals_of_percentages_go_where_they_say_nothing() {
+        for (fraction, text) in [
+            (0.018, "1.8%"),
+            (0.01, "1%"),
+            (0.0005, "0.05%"),
+            (0.0, "0%"),
+            (-0.0312, "-3.1%"),
+        ] {
+            assert_eq!(decimal_percent(fraction), text);
+        }
+    }
     #[test]
     fn counts_get_thousands() {
         let table = [

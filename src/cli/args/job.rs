@@ -9,7 +9,7 @@ use crate::cli::environment::Environment;
 use crate::gate::Gate;
 use crate::plan::command::{CommandError, CommandLine, ShellChoice};
 use crate::plan::parameter::{self, Binding, Parameter};
-use crate::plan::{Benchmark, Explain, Hooks, Input, Invocation, Order, Output, Plan};
+use crate::plan::{Benchmark, Explain, Hooks, Input, Invocation, Limits, Order, Output, Plan};
 use crate::stats::summary::Settings;
 use crate::unit::display_escaped;
 
@@ -53,7 +53,10 @@ impl Args {
         problems.into_result()?;
         let plan = Plan {
             benchmarks,
-            limits: pace.limits,
+            limits: Limits {
+                fastest: question.reference == Reference::Fastest,
+                ..pace.limits
+            },
             order,
             seed: self.limit.seed,
             timeout: pace.timeout,
