@@ -133,7 +133,7 @@ fn versus(
     if failed {
         versus.sentence = failure_sentence(names, (a, b));
     } else {
-        versus.sentence = super::sentence::verdict(&versus, names);
+        versus.sentence = super::sentence::verdict(&versus, names, question.practical_limit);
         versus.remarks = super::sentence::remarks(&versus, names, (a, b));
     }
     versus
@@ -183,7 +183,8 @@ fn one_metric(
     })
 }
 
-fn verdict(ratio: &Estimate, limit: Option<f64>) -> Verdict {
+/// What may be said about a ratio.
+pub(super) fn verdict(ratio: &Estimate, limit: Option<f64>) -> Verdict {
     match verdict_rules::Verdict::of(ratio, limit) {
         verdict_rules::Verdict::Slower => Verdict::Slower,
         verdict_rules::Verdict::Faster => Verdict::Faster,
@@ -192,9 +193,19 @@ fn verdict(ratio: &Estimate, limit: Option<f64>) -> Verdict {
     }
 }
 
+/// The values of the measured runs that count.
+pub(super) fn values(metric: &Metric, recording: &Recording) -> Option<Series> {
+    let values: Option<Vec<f64>> = recording.measured().map(|s| (metric.read)(&s)).collect();
+    Series::new(values?).ok()
+}
+
 /// The values of both: of the rounds that both have when they were taken in rounds, of all runs
 /// otherwise.
-fn series(metric: &Metric, a: &Recording, b: &Recording) -> Option<(Pairing, Series, Series)> {
+pub(super) fn series(
+    metric: &Metric,
+    a: &Recording,
+    b: &Recording,
+) -> Option<(Pairing, Series, Series)> {
     let read = |recording: &Recording| -> Option<Vec<(u64, f64)>> {
         recording
             .measured()

@@ -3,9 +3,12 @@
 //! Everything that a gate or a report shows is computed here, once. Pure: no clock, no chance but
 //! the question's seed, no output.
 
+pub mod baseline;
 mod comparison;
+pub mod noise;
 pub mod pace;
 mod sentence;
+pub mod sessions;
 mod warning;
 
 use crate::diagnose::{self, Diagnosis, Figures, Variance, words};
@@ -16,7 +19,9 @@ use crate::stats::ratio::{self, Stalls, WallOverCpu};
 use crate::stats::summary::{Settings, Summary};
 use crate::stats::{Estimate, Series, attribution};
 
+pub use baseline::{Against, Medians, Saved};
 pub use comparison::{Comparison, Verdict, Versus};
+pub use sessions::Merged;
 pub use warning::{Warning, no_interval};
 
 /// Which command the others are compared with.
@@ -126,6 +131,10 @@ pub struct Analysis<'a> {
     pub reference: usize,
     /// One entry a command other than the reference.
     pub comparisons: Vec<Versus>,
+    /// One entry a command, if a baseline was asked for.
+    pub baselines: Vec<Against>,
+    /// The same benchmarks in several sessions.
+    pub merged: Option<Merged>,
 }
 
 /// Computes everything.
@@ -142,6 +151,8 @@ pub fn analyze<'a>(recordings: &'a [Recording], question: &Question) -> Analysis
         subjects,
         reference,
         comparisons,
+        baselines: Vec::new(),
+        merged: None,
     }
 }
 
@@ -243,7 +254,7 @@ fn series<'a>(all: &'a [Option<Series>], id: &str) -> Option<&'a Series> {
 }
 
 /// Below this mean CPU time the ratio has no interval: starting a process costs as much.
-const LEAST_CPU: f64 = 1e-3;
+pub const LEAST_CPU: f64 = 1e-3;
 /// Spread of wall times, as a fraction, from which it is worth saying who explains it.
 const SPREAD_WORTH_EXPLAINING: f64 = 0.02;
 /// Share of the spread from which the time without queueing is given.
