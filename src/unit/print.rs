@@ -133,16 +133,22 @@ pub fn percent(fraction: f64) -> String {
     }
 }
 
-/// A percentage with one decimal, two below a tenth of a percent; none where it is whole: `1.8%`,
+/// A percentage with one decimal, more below a tenth of a percent, none where they are zero: `1.8%`,
 /// `0.05%`, `1%`.
 #[must_use]
 pub fn decimal_percent(fraction: f64) -> String {
     let value = fraction * 100.0;
-    let decimals = if value.abs() < 0.1 { 2 } else { 1 };
+    let small = value != 0.0 && value.abs() < 0.1;
+    let decimals = if small {
+        decimals_of_width(value.abs())
+    } else {
+        1
+    };
     let text = fixed(value, decimals);
-    let short = match text.split_once('.') {
-        Some((whole, rest)) if rest.bytes().all(|digit| digit == b'0') => whole,
-        _ => &text,
+    let short = if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        &text
     };
     format!("{short}%")
 }
@@ -188,6 +194,8 @@ mod tests {
             (0.01, "1%"),
             (0.0005, "0.05%"),
             (0.0, "0%"),
+            (0.000_01, "0.001%"),
+            (0.5, "50%"),
             (-0.0312, "-3.1%"),
         ] {
             assert_eq!(decimal_percent(fraction), text);
@@ -269,6 +277,8 @@ mod tests {
             (0.9, "90%"),
             (0.001, "<1%"),
             (0.0, "0%"),
+            (0.000_01, "0.001%"),
+            (0.5, "50%"),
             (-0.001, "0%"),
             (f64::NAN, "n/a"),
         ];
