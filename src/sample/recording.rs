@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Attribution, Conditions, Host, Phase, Sample, Samples};
+use super::{Attribution, Conditions, Host, Phase, Sample, Samples, Trace};
 
 /// The version of the recording format that this program writes.
 pub const SCHEMA: &str = "offbench/1";
@@ -38,6 +38,8 @@ pub struct Recording {
     pub machine: MachineCounters,
     /// What diagnostic runs found.
     pub attribution: Option<Attribution>,
+    /// What a traced run counted.
+    pub trace: Option<Trace>,
     /// Set if it ended early.
     pub cut_short: Option<CutShort>,
     /// Remarks made while it ran, each a whole sentence in lower case.
@@ -54,6 +56,7 @@ impl Recording {
             samples: Samples::new(),
             machine: MachineCounters::new(),
             attribution: None,
+            trace: None,
             cut_short: None,
             notes: Vec::new(),
         }

@@ -2,7 +2,6 @@
 
 mod affinity;
 mod descendants;
-pub(crate) mod held;
 mod host;
 pub(crate) mod perf_event;
 mod procfs;
