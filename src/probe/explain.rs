@@ -128,13 +128,18 @@ impl Explainer {
         let rings = if held {
             Rings::open(pid as u32, wake).map_err(|error| refused(&error))
         } else {
-            Err(format!("the command cannot be held before it begins: {LOST}"))
+            Err(format!(
+                "the command cannot be held before it begins: {LOST}"
+            ))
         };
         let (arch, period) = (super::arch(), self.period());
         self.view = match rings {
-            Ok(rings) => {
-                View::Records(Box::new(Recorder::new(rings, arch, self.options.pass, period)))
-            }
+            Ok(rings) => View::Records(Box::new(Recorder::new(
+                rings,
+                arch,
+                self.options.pass,
+                period,
+            ))),
             Err(limit) => {
                 self.limits.push(limit);
                 View::Glances(Box::new(Glancer::new(arch, period)))
@@ -227,4 +232,3 @@ fn refused(error: &io::Error) -> String {
     };
     format!("{why}: {LOST}")
 }
-

@@ -35,32 +35,34 @@ pub struct Counter {
     open: HashMap<u32, (naming::Named, u64)>,
     counts: HashMap<naming::Named, (u64, u64, u64)>,
     wall: Option<u64>,
+    numbers: Vec<i64>,
 }
 
 impl Counter {
     /// For a command that runs in that directory (ours if absent).
     #[must_use]
     pub fn new(directory: Option<&Path>) -> Self {
+        let arch = super::arch();
+        let blocking = CALLS.iter().filter(|row| blocks(row));
         Self {
-            reader: Reader::new(super::arch(), shown_directory(directory)),
+            reader: Reader::new(arch, shown_directory(directory)),
             open: HashMap::new(),
             counts: HashMap::new(),
             wall: None,
+            numbers: blocking.filter_map(|row| row.number(arch)).collect(),
         }
     }
 
     /// Numbers of the calls that are to stop the run.
     #[must_use]
-    pub fn numbers(&self) -> Vec<i64> {
-        let arch = super::arch();
-        let blocking = CALLS.iter().filter(|row| blocks(row));
-        blocking.filter_map(|row| row.number(arch)).collect()
+    pub fn numbers(&self) -> &[i64] {
+        &self.numbers
     }
 
     /// A thread is about to make that call, or, without one, came back from it or ended.
-    pub fn stop(&mut self, tid: u32, time: u64, call: Option<Call>) {
-        if let Some(call) = call {
-            let named = self.name(tid, call);
+    pub fn stop(&mut self, tid: u32, time: u64, call: Option<(i64, [u64; 6])>) {
+        if let Some((number, args)) = call {
+            let named = self.name(tid, Call { number, args });
             // The clock again: what naming took is not the command's.
             self.open.insert(tid, (named, sys::now()));
         } else if let Some((named, begun)) = self.open.remove(&tid) {

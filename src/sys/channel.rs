@@ -139,7 +139,9 @@ pub(crate) fn wait_beside(
     others: &[RawFd],
 ) -> Result<Event, Error> {
     // SAFETY: whoever waits keeps its descriptors open until the call returns.
-    let others = others.iter().map(|fd| unsafe { BorrowedFd::borrow_raw(*fd) });
+    let others = others
+        .iter()
+        .map(|fd| unsafe { BorrowedFd::borrow_raw(*fd) });
     let pipe = channel.as_ref().and_then(|channel| channel.pipe.as_ref());
     let all = std::iter::once(end.as_fd())
         .chain(pipe.map(AsFd::as_fd))

@@ -42,8 +42,8 @@ pub(crate) mod platform;
 /// Whether the calls of this machine have the numbers of aarch64; otherwise those of x86-64.
 pub(crate) const AARCH64: bool = cfg!(target_arch = "aarch64");
 
-pub(crate) use error::Error;
 pub(crate) use clock::now;
+pub(crate) use error::Error;
 pub(crate) use platform::perf_event::{Rings, perf_paranoid};
 pub(crate) use platform::ptrace::{Filter, Stop, Tracer};
 pub(crate) use platform::task::{

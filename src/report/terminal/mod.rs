@@ -10,6 +10,7 @@ mod layout;
 mod paint;
 mod plain;
 mod summary;
+mod trace;
 
 use std::io::{self, Write};
 

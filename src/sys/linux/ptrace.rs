@@ -210,8 +210,7 @@ fn former_number(pid: libc::pid_t) -> Option<libc::pid_t> {
 /// The thread that stopped or ended next, and whether it ended; not yet reaped. Nothing if a signal
 /// ended the wait.
 fn next() -> Result<Option<(libc::pid_t, bool)>, Error> {
-    let flags =
-        libc::WEXITED | libc::WSTOPPED | libc::WNOWAIT | libc::__WALL | libc::__WNOTHREAD;
+    let flags = libc::WEXITED | libc::WSTOPPED | libc::WNOWAIT | libc::__WALL | libc::__WNOTHREAD;
     // SAFETY: all zero is a valid siginfo_t.
     let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
     // SAFETY: `info` outlives the call, which writes nothing else.
