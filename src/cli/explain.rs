@@ -2,6 +2,7 @@
 
 use super::args::Job;
 use crate::analysis::{self, Question};
+use crate::diagnose::Diagnosis;
 use crate::plan::Explain;
 use crate::run::Policy;
 use crate::sample::Recording;
@@ -43,7 +44,7 @@ impl Policy for Explaining {
             Explain::Auto => {
                 let subject = analysis::subject(recording, &self.question);
                 let diagnosis = subject.diagnosis.as_ref();
-                diagnosis.is_some_and(|diagnosis| diagnosis.wants_name())
+                diagnosis.is_some_and(Diagnosis::wants_name)
             }
         }
     }

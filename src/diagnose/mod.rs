@@ -10,7 +10,7 @@ pub mod tier;
 pub mod words;
 
 use crate::evidence::{Cause, Class, Depth};
-use crate::sample::Recording;
+use crate::sample::{Attribution, Recording};
 use crate::stats::Estimate;
 
 pub use balance::Slices;
@@ -207,7 +207,18 @@ fn cpus_busy(figures: &Figures) -> Option<f64> {
 fn causes(recording: &Recording, slices: &Slices) -> Vec<CauseLine> {
     let attribution = recording.attribution.as_ref();
     let mut lines = attribution.map_or_else(Vec::new, |a| explained::lines(a, slices.wall));
-    let named: f64 = lines.iter().map(|line| line.seconds).sum();
+    let mut named: f64 = lines.iter().map(|line| line.seconds).sum();
+    if let Some(waiting) = slices.waiting.filter(|waiting| named > *waiting) {
+        // The accounts are exact where one thread runs at a time, and queueing is told beside.
+        let alone = |found: &Attribution| found.threads_busy.is_none_or(|busy| busy < 1.05);
+        if attribution.is_some_and(alone) && waiting > 0.8 * named {
+            let by = waiting / named;
+            for line in &mut lines {
+                (line.seconds, line.share) = (line.seconds * by, line.share * by);
+            }
+            named = waiting;
+        }
+    }
     if let Some(waiting) = slices.waiting {
         lines.extend(accounts(slices, waiting, named, attribution.is_some()));
     }
@@ -272,24 +283,20 @@ impl Diagnosis {
         if self.headline_tier == Tier::None {
             return;
         }
-        let attribution = recording.attribution.as_ref().filter(|_| by_idle);
-        let cpu_share = match attribution {
-            Some(found) => {
-                let detail = found.waits.first().map_or("waiting", |wait| &wait.detail);
-                let parallel = self.slices.waiting.is_none();
-                let (idle, wall) = (found.idle, found.wall);
-                self.headline = Some(words::waits::hidden_wait(idle, wall, detail, parallel));
-                1.0 - idle / wall.max(1e-9)
-            }
-            None => {
-                let share = self.off_share.unwrap_or(0.0);
-                let ratio = self.ratio;
-                let point = ratio.map_or(f64::INFINITY, |ratio| ratio.value);
-                let interval = ratio.and_then(|ratio| ratio.interval);
-                let limits = interval.map(|interval| (interval.low, interval.high));
-                self.headline = Some(words::headline(point, limits, share));
-                1.0 - share
-            }
+        let hidden = recording.attribution.as_ref().filter(|_| by_idle);
+        let cpu_share = if let Some(found) = hidden {
+            let detail = found.waits.first().map_or("waiting", |wait| &wait.detail);
+            let parallel = self.slices.waiting.is_none();
+            let (idle, wall) = (found.idle, found.wall);
+            self.headline = Some(words::waits::hidden_wait(idle, wall, detail, parallel));
+            1.0 - idle / wall.max(1e-9)
+        } else {
+            let share = self.off_share.unwrap_or(0.0);
+            let point = self.ratio.map_or(f64::INFINITY, |ratio| ratio.value);
+            let interval = self.ratio.and_then(|ratio| ratio.interval);
+            let limits = interval.map(|interval| (interval.low, interval.high));
+            self.headline = Some(words::headline(point, limits, share));
+            1.0 - share
         };
         self.advise(cpu_share);
     }

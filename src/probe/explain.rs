@@ -62,8 +62,9 @@ impl Inquiry {
     }
 
     /// Who is to watch the next run; nobody once there are enough.
-    pub fn next(&mut self) -> Option<Explainer> {
-        if self.tried == self.wanted && needs_switch_pass(&self.runs) {
+    pub fn next_watch(&mut self) -> Option<Explainer> {
+        let last = self.tried == self.wanted && self.options.pass == Pass::Ticks;
+        if last && needs_switch_pass(&self.runs) {
             self.options.pass = Pass::Switches;
             self.wanted += 1;
         }

@@ -70,7 +70,7 @@ impl Runner<'_> {
         let directory = self.plan.benchmarks[benchmark].cwd.as_deref();
         let mut inquiry = Inquiry::new(wall, measuring, directory);
         let mut made = 0;
-        while let Some(mut explainer) = inquiry.next() {
+        while let Some(mut explainer) = inquiry.next_watch() {
             let Some(took) = self.watched(benchmark, made, &mut explainer) else {
                 break;
             };

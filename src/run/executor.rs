@@ -163,3 +163,6 @@ pub trait Executor {
         Manner::default()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -46,8 +46,8 @@ impl<'w> Eyes<'w> {
     /// It was to be traced and may not be; it has ended then.
     pub(super) fn open(watch: &'w mut dyn Watch, started: &Started) -> Result<Self, sys::Error> {
         let pid = started.pid;
-        let traced = !watch.stops().is_empty();
-        let tracer = traced.then(|| {
+        let stops = !watch.stops().is_empty();
+        let tracer = stops.then(|| {
             if started.is_held() {
                 Tracer::attach(pid)
             } else {

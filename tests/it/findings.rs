@@ -1,0 +1,77 @@
+//! Programs whose waits are known are told so.
+
+use serde_json::Value;
+
+use crate::support::{Folder, does, number};
+
+fn judged(args: &[&str]) -> Value {
+    let folder = Folder::new();
+    let document = folder.measure(args.iter().copied());
+    document["results"][0]["offbench"].clone()
+}
+
+#[test]
+#[ignore = "reads the JSON export"]
+fn sleeping_has_a_tier_and_its_share() {
+    let ours = judged(&["-r", "6", &does("sleep 60")]);
+    assert_ne!(ours["tier"], "none");
+    let waiting = number(&ours["slices"]["waiting"]);
+    assert!(
+        waiting > 0.9 * number(&ours["wall"]["mean"]),
+        "{}",
+        ours["slices"]
+    );
+}
+
+#[test]
+#[ignore = "reads the JSON export"]
+fn expected_waiting_is_silent() {
+    let ours = judged(&["-r", "6", "--expect-wait", &does("sleep 60")]);
+    assert_eq!(ours["tier"], "none");
+}
+
+#[test]
+#[ignore = "reads the JSON export"]
+fn slices_add_up_to_wall() {
+    let ours = judged(&["-r", "6", &does("mix 20 30")]);
+    let slices = &ours["slices"];
+    let sum: f64 = ["user", "system", "hidden_cpu", "queued", "waiting"]
+        .iter()
+        .map(|key| slices[key].as_f64().unwrap_or(0.0))
+        .sum();
+    let wall = number(&ours["wall"]["mean"]);
+    assert!((sum / wall - 1.0).abs() < 0.01, "{sum} of {wall}: {slices}");
+}
+
+#[test]
+#[ignore = "reads the JSON export"]
+fn a_background_process_is_counted() {
+    let ours = judged(&["-r", "3", &does("daemon 100 200")]);
+    let hidden = number(&ours["slices"]["hidden_cpu"]);
+    assert!(hidden > 0.08 && hidden < 0.16, "{}", ours["slices"]);
+}
+
+#[test]
+fn a_process_left_behind_makes_the_account_incomplete() {
+    let folder = Folder::new();
+    let finished = folder
+        .offbench(["-r", "3", "sh -c 'sleep 1 & exit 0'"])
+        .run();
+    assert!(
+        finished.stdout().contains("CPU is incomplete"),
+        "{}",
+        finished.stdout()
+    );
+}
+
+#[test]
+fn children_in_nobodys_account_are_suspected() {
+    let folder = Folder::new();
+    let finished = folder.offbench(["-r", "3", &does("autoreap 60")]).run();
+    let text = finished.stdout();
+    assert!(
+        text.contains("CPU is incomplete") || text.contains("hidden"),
+        "{text}"
+    );
+    assert!(!text.contains("severe"), "{text}");
+}

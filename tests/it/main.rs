@@ -1,0 +1,15 @@
+//! The program from outside: real children, real signals, real files.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    unreachable_pub,
+    missing_docs,
+    reason = "a test that fails may panic, and it runs programs"
+)]
+
+mod basics;
+mod findings;
+mod gates;
+mod support;

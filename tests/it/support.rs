@@ -1,0 +1,146 @@
+//! What the tests of the program share: a folder of their own, a builder for invocations, and the
+//! workload program, built once.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Output, Stdio};
+use std::sync::OnceLock;
+
+use serde_json::Value;
+
+/// A folder that is gone with the test.
+pub struct Folder(PathBuf);
+
+impl Folder {
+    pub fn new() -> Self {
+        use std::sync::atomic::{AtomicU32, Ordering};
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("offbench-it-{}-{number}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    pub fn join(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    pub fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.join(name)).unwrap()
+    }
+
+    pub fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.join(name);
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    pub fn exists(&self, name: &str) -> bool {
+        self.join(name).exists()
+    }
+
+    /// An invocation of offbench in this folder.
+    pub fn offbench<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Invocation {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_offbench"));
+        command
+            .args(args)
+            .current_dir(&self.0)
+            .env_remove("NO_COLOR")
+            .env("LC_ALL", "C.UTF-8")
+            .env("TERM", "xterm")
+            .stdin(Stdio::null());
+        Invocation { command }
+    }
+
+    /// The document of an invocation that must succeed.
+    pub fn measure<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Value {
+        let finished = self.offbench(args).arg("--export-json=out.json").run();
+        assert_eq!(finished.code(), Some(0), "{finished:?}");
+        serde_json::from_str(&self.read("out.json")).unwrap()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// One invocation of offbench.
+pub struct Invocation {
+    pub command: Command,
+}
+
+impl Invocation {
+    pub fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
+        self.command.arg(arg);
+        self
+    }
+
+    pub fn env(mut self, name: &str, value: &str) -> Self {
+        self.command.env(name, value);
+        self
+    }
+
+    pub fn run(mut self) -> Finished {
+        Finished(self.command.output().unwrap())
+    }
+}
+
+/// What an invocation did.
+#[derive(Debug)]
+pub struct Finished(pub Output);
+
+impl Finished {
+    pub fn code(&self) -> Option<i32> {
+        self.status().code()
+    }
+
+    pub fn status(&self) -> ExitStatus {
+        self.0.status
+    }
+
+    pub fn stdout(&self) -> String {
+        String::from_utf8(self.0.stdout.clone()).unwrap()
+    }
+
+    pub fn stderr(&self) -> String {
+        String::from_utf8_lossy(&self.0.stderr).into_owned()
+    }
+}
+
+/// The program whose waits are known, built once.
+pub fn workload() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/workload.rs");
+        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("workload");
+        let compiler = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+        let status = Command::new(compiler)
+            .args(["--edition", "2024", "-O", "-o"])
+            .arg(&target)
+            .arg(source)
+            .status()
+            .unwrap();
+        assert!(status.success(), "the workload program does not build");
+        target
+    })
+}
+
+/// `workload WORDS…` as one command.
+pub fn does(words: &str) -> String {
+    format!("{} {words}", workload().display())
+}
+
+/// A number in a document.
+pub fn number(value: &Value) -> f64 {
+    value
+        .as_f64()
+        .unwrap_or_else(|| panic!("{value} is no number"))
+}
