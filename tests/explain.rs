@@ -129,7 +129,7 @@ fn offbench(setting: Setting, file: &Path, options: &[&str], words: &[&str]) -> 
     command
 }
 
-/// What the program says about one command: our part of the JSON, and the screen.
+/// What the program says about one command: our part of the JSON, and the words on the screen.
 fn says(setting: Setting, options: &[&str], words: &[&str]) -> (Value, String) {
     static FILES: AtomicU32 = AtomicU32::new(0);
     let number = FILES.fetch_add(1, Ordering::Relaxed);
@@ -146,7 +146,9 @@ fn says(setting: Setting, options: &[&str], words: &[&str]) -> (Value, String) {
     let text = std::fs::read(&file).expect("its JSON");
     let mut document: Value = serde_json::from_slice(&text).expect("JSON");
     let ours = document["results"][0]["offbench"].take();
-    (ours, String::from_utf8_lossy(&stdout).into_owned())
+    let screen = String::from_utf8_lossy(&stdout);
+    let words: Vec<&str> = screen.split_whitespace().collect();
+    (ours, words.join(" "))
 }
 
 const ALWAYS: &[&str] = &["-r2", "--explain", "always"];

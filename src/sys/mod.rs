@@ -46,6 +46,7 @@ pub(crate) use clock::now;
 pub(crate) use error::Error;
 pub(crate) use platform::perf_event::{Rings, perf_paranoid};
 pub(crate) use platform::ptrace::{Filter, Stop, Tracer};
+pub(crate) use platform::sock_diag::unix_socket;
 pub(crate) use platform::task::{
     TaskFiles, Text, children, directory, inode, link, locks, memory, processes, text, threads,
 };

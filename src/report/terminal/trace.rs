@@ -4,11 +4,14 @@ use super::layout::{columns_of, cut, right, wrap};
 use crate::analysis::Subject;
 use crate::diagnose::words::time;
 use crate::report::Style;
+use crate::sample::Trace;
 use crate::sample::attribution::CallCount;
 use crate::unit::{ratio, thousands};
 
 /// Rows of the table.
 const MOST_ROWS: usize = 12;
+/// Share of the time in all calls below which one is not worth a row.
+const LEAST_SHARE: f64 = 0.002;
 
 /// The whole table with its heading; nothing without a traced run.
 pub(super) fn lines(style: &Style, subject: &Subject<'_>) -> Vec<String> {
@@ -16,7 +19,7 @@ pub(super) fn lines(style: &Style, subject: &Subject<'_>) -> Vec<String> {
         return Vec::new();
     };
     let mut lines = wrap("traced: ", &style.text(&heading(subject)), style.line());
-    let rows: Vec<[String; 4]> = trace.calls.iter().take(MOST_ROWS).map(row).collect();
+    let rows: Vec<[String; 4]> = shown(trace).map(row).collect();
     let widths: Vec<usize> = (0..3)
         .map(|place| {
             let cells = rows.iter().map(|row| columns_of(&style.text(&row[place])));
@@ -50,7 +53,7 @@ pub(super) fn heading(subject: &Subject<'_>) -> String {
         .map(|by| format!(", {} the measured", ratio(by)))
         .unwrap_or_default();
     let count: u64 = trace.calls.iter().map(|call| call.calls).sum();
-    let more = trace.calls.len().saturating_sub(MOST_ROWS);
+    let more = trace.calls.len() - shown(trace).count();
     let more = match more {
         0 => String::new(),
         more => format!(", {more} more rows are not shown"),
@@ -60,6 +63,13 @@ pub(super) fn heading(subject: &Subject<'_>) -> String {
         thousands(count),
         time(trace.wall)
     )
+}
+
+/// The calls that are worth a row.
+fn shown(trace: &Trace) -> impl Iterator<Item = &CallCount> {
+    let all: f64 = trace.calls.iter().map(|call| call.seconds).sum();
+    let worth = move |call: &&CallCount| call.seconds >= LEAST_SHARE * all;
+    trace.calls.iter().take(MOST_ROWS).take_while(worth)
 }
 
 fn row(call: &CallCount) -> [String; 4] {
@@ -77,7 +87,7 @@ pub(super) fn plain(subject: &Subject<'_>) -> Vec<String> {
         return Vec::new();
     };
     let mut lines = vec![format!("  traced: {}", heading(subject))];
-    for call in trace.calls.iter().take(MOST_ROWS) {
+    for call in shown(trace) {
         let [calls, mean, total, detail] = row(call);
         let (mean, total) = (mean.replace(' ', ""), total.replace(' ', ""));
         lines.push(format!(

@@ -11,6 +11,8 @@ use crate::sys::{self, clock, session, terminal};
 const EVERY: Duration = Duration::from_millis(100);
 /// Before that a run is left alone, if nothing else is due.
 const ALONE: Duration = Duration::from_secs(1);
+/// The shortest time to the next interruption.
+const SOON: Duration = Duration::from_micros(20);
 /// From being asked to end by `--timeout` to being killed.
 const TIMEOUT_GRACE: Duration = Duration::from_millis(100);
 /// From an interrupt to being killed.
@@ -120,6 +122,8 @@ impl Vigil {
             self.enforce(now);
             let passed = Duration::from_nanos(now.saturating_sub(self.begun));
             if let Some(next) = attendant.meanwhile(self.pid, passed) {
+                // A signal that comes before the next wait begins is lost: it has to come again.
+                let next = next.max(SOON);
                 self.wakeups.start(next, next);
             }
         }

@@ -6,6 +6,7 @@ mod host;
 pub(crate) mod perf_event;
 mod procfs;
 pub(crate) mod ptrace;
+pub(crate) mod sock_diag;
 mod spawn;
 pub(crate) mod task;
 mod wakeup;
