@@ -224,15 +224,18 @@ impl Glancer {
     fn glance(&mut self, reader: &mut Reader, deadline: u64) -> Vec<Glance> {
         let mut glances = Vec::with_capacity(self.known.len());
         let mut gone = Vec::new();
+        let mut looked = false;
         for (&tid, known) in &mut self.known {
             let Some((run, delay, stretches)) = reader.account(known.pid, tid) else {
                 gone.push(tid);
                 continue;
             };
             let waits_on = known.blocked && known.stretches == stretches;
-            let look = if waits_on || sys::now() > deadline {
+            // One look at least, however late this tick is.
+            let look = if waits_on || (looked && sys::now() > deadline) {
                 None
             } else {
+                looked = true;
                 match checked(reader, known.pid, tid) {
                     Some(look) => Some(look),
                     None => continue,
