@@ -37,6 +37,8 @@ struct Total {
     wall: Duration,
     cpu: Duration,
     progress: f64,
+    /// Relative half-width of the interval at the last look, where a precision is wanted.
+    half_width: Option<f64>,
 }
 
 impl Progress {
@@ -113,6 +115,10 @@ impl Progress {
                 parts.push(format!("{} CPU", ratio(by)));
             }
         }
+        if let Some(half) = total.half_width {
+            let sign = if self.style.unicode { "\u{b1}" } else { "+-" };
+            parts.push(format!("{sign}{:.1}%", half * 100.0));
+        }
         parts.push(human_duration(elapsed.as_secs_f64(), self.style.unicode));
         format!("{name}: {}", parts.join(", "))
     }
@@ -168,7 +174,9 @@ impl Observer for Progress {
                 request,
                 sample,
                 progress,
+                look,
             } => {
+                self.totals[request.benchmark].half_width = look.map(|look| look.achieved);
                 self.sampled(request, sample, *progress);
             }
             Event::Finished { .. } => {

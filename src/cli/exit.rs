@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use super::args::{Job, Problem};
+use super::args::{Job, Problem, option};
+use super::saved::Unreadable;
 use super::write::Written;
 use crate::gate::{Decision, Verdict};
 use crate::run::{Failure, RunError, Session};
@@ -125,13 +126,43 @@ pub(crate) fn cannot_begin(troubles: &[Trouble]) -> Code {
             }
             Trouble::Export { id, path, source } => {
                 say(
-                    &format!("--export-{id}: cannot write {}: {source}", path.display()),
+                    &format!("{}: cannot write {}: {source}", option(id), path.display()),
                     None,
                 );
             }
         }
     }
     Code::Usage
+}
+
+/// Saved files cannot be read: nothing was run. A baseline that is missing is no wrong usage.
+pub(crate) fn unreadable(files: &[Unreadable], job: &Job) -> Code {
+    // What --compare is to analyse must be there.
+    let mut code = if job.compare.is_empty() {
+        Code::Unsure
+    } else {
+        Code::Usage
+    };
+    for file in files {
+        match file {
+            Unreadable::Missing(path) => say(
+                &format!("cannot read {path}: there is no such file"),
+                Some(
+                    "--save-baseline writes one; without --strict a missing baseline is a warning",
+                ),
+            ),
+            Unreadable::Bad(path, why) | Unreadable::Unknown(path, why) => {
+                code = Code::Usage;
+                say(
+                    &format!("cannot read {path}: {why}"),
+                    Some(
+                        "give a file of --save-baseline, --export-json, or hyperfine's --export-json",
+                    ),
+                );
+            }
+        }
+    }
+    code
 }
 
 pub(crate) fn cannot_start(error: &dyn std::error::Error) -> Code {
@@ -205,7 +236,7 @@ pub(crate) fn code(
 ) -> Code {
     for (id, place, error) in &written.exports {
         say(
-            &format!("--export-{id}: cannot write {place}: {error}"),
+            &format!("{}: cannot write {place}: {error}", option(id)),
             None,
         );
     }
@@ -214,6 +245,9 @@ pub(crate) fn code(
             return Code::Signal(nix::libc::SIGPIPE);
         }
         say(&format!("cannot write the report: {error}"), None);
+    }
+    if written.kept {
+        to_stderr(b"note: --save-baseline: not saved, because a run or a gate failed or the session was cut short\n");
     }
     let lost = stdout_closed && job.outputs.exports.is_empty();
     if lost {

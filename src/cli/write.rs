@@ -4,7 +4,7 @@
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use super::args::{Job, Target};
+use super::args::{Job, Target, option};
 use crate::analysis::Analysis;
 use crate::gate::Verdict;
 use crate::report::{Document, Format, terminal};
@@ -14,12 +14,19 @@ use crate::report::{Document, Format, terminal};
 pub(crate) struct Written {
     /// The screen: standard output, or standard error where a document took its place.
     pub(crate) screen: Option<io::Error>,
+    /// The baseline was not saved: the session is not fit for one.
+    pub(crate) kept: bool,
     /// Exports by option and file.
     pub(crate) exports: Vec<(&'static str, String, io::Error)>,
 }
 
-/// Writes exports first: a broken screen must not lose them.
-pub(crate) fn everything(job: &Job, analysis: &Analysis<'_>, verdicts: &[Verdict]) -> Written {
+/// Writes exports first: a broken screen must not lose them. A spoilt session becomes no baseline.
+pub(crate) fn everything(
+    job: &Job,
+    analysis: &Analysis<'_>,
+    verdicts: &[Verdict],
+    spoilt: bool,
+) -> Written {
     let style = &job.outputs.style;
     let document = Document {
         unit: style.unit,
@@ -28,6 +35,10 @@ pub(crate) fn everything(job: &Job, analysis: &Analysis<'_>, verdicts: &[Verdict
     };
     let mut written = Written::default();
     for (format, target) in &job.outputs.exports {
+        if spoilt && option(format.id) == "--save-baseline" {
+            written.kept = true;
+            continue;
+        }
         let (place, result) = match target {
             Target::File(path) => (path.display().to_string(), replace(path, format, &document)),
             Target::Stdout => ("standard output".to_string(), to_stdout(format, &document)),

@@ -76,6 +76,10 @@ impl Runner<'_> {
             };
             inquiry.add(explainer, took);
             made += 1;
+            if let Some(why) = inquiry.blind() {
+                self.slots[benchmark].recording.notes.push(why.into());
+                break;
+            }
         }
         self.slots[benchmark].recording.attribution = inquiry.attribution();
         made
@@ -113,6 +117,7 @@ impl Runner<'_> {
                     request: &request,
                     sample: &made.sample,
                     progress: 1.0,
+                    look: None,
                 });
                 self.may_go_on(benchmark, made.sample.outcome)
                     .then_some(took)

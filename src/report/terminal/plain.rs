@@ -2,7 +2,7 @@
 
 use super::diagnosis::{notes, remarks as diagnostic_remarks, sentence};
 use super::histogram::shares;
-use super::summary::{Row, counts, cut_short, rows, split_is_sampled, via_shell};
+use super::summary::{DIGITS, Row, counts, cut_short, rows, split_is_sampled, via_shell};
 use super::trace;
 use crate::analysis::{Analysis, Subject, no_interval};
 use crate::diagnose::{CauseLine, Diagnosis, Tier};
@@ -19,7 +19,7 @@ pub(super) fn command(style: &Style, subject: &Subject<'_>, number: Option<usize
     let name = subject.name();
     let mut lines = vec![format!("{number}{name}{}: {counts}", via_shell(subject))];
     lines.extend(cut_short(subject).map(|text| format!("  {text}")));
-    let rows = rows(style, subject, 5);
+    let rows = rows(style, subject, DIGITS[0]);
     match rows.first() {
         None => lines.push("  no run succeeded: no numbers".into()),
         Some(wall) => {
