@@ -61,6 +61,11 @@ pub(super) fn explained(attribution: &Attribution, wall: f64) -> Explained {
     }
 }
 
+/// Seconds a measured run of `wall` had none of its threads on a CPU and one ready for it.
+pub(super) fn queued(attribution: &Attribution, wall: f64) -> f64 {
+    share(attribution.queued, attribution.wall) * wall
+}
+
 fn share(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { part / whole } else { 0.0 }
 }

@@ -220,15 +220,17 @@ fn causes(recording: &Recording, slices: &Slices) -> Vec<CauseLine> {
         }
     }
     if let Some(waiting) = slices.waiting {
-        lines.extend(accounts(slices, waiting, named, attribution.is_some()));
+        let explained = attribution.map(|found| explained::queued(found, slices.wall));
+        lines.extend(accounts(slices, waiting, named, explained));
     }
     lines.retain(|line| line.share >= 0.005);
     lines.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
     lines
 }
 
-/// What the kernel's accounts tell; of the waiting that much is named by others.
-fn accounts(slices: &Slices, waiting: f64, named: f64, explained: bool) -> Vec<CauseLine> {
+/// What the kernel's accounts tell. Of the waiting that much is named by diagnostic runs, which saw
+/// the whole tree queue for that long.
+fn accounts(slices: &Slices, waiting: f64, named: f64, tree_queued: Option<f64>) -> Vec<CauseLine> {
     let account = |cause: Cause, seconds: f64, at_least: bool| CauseLine {
         cause,
         share: if slices.wall > 0.0 {
@@ -242,16 +244,20 @@ fn accounts(slices: &Slices, waiting: f64, named: f64, explained: bool) -> Vec<C
         remark: String::new(),
         depth: Depth::Accounting,
     };
-    let queued = slices.queued.unwrap_or(0.0);
+    let main = slices.queued.unwrap_or(0.0);
+    let rest = waiting - named;
+    // Queueing of other threads looks like waiting in the accounts.
+    let others = tree_queued.map_or(0.0, |tree| (tree - main).clamp(0.0, rest.max(0.0)));
+    let queued = main + others;
     let throttled = slices.throttled.unwrap_or(0.0).min(queued);
     let mut lines = vec![
         account(Cause::CpuQueue, queued - throttled, false),
         account(Cause::CpuQuota, throttled, false),
     ];
-    if explained {
+    if tree_queued.is_some() {
         lines.push(CauseLine {
             detail: "waits without a name".into(),
-            ..account(Cause::Unknown, waiting - named, false)
+            ..account(Cause::Unknown, rest - others, false)
         });
     } else {
         let disk = slices.disk.unwrap_or(0.0).min(waiting);

@@ -84,6 +84,12 @@ impl Inquiry {
         }
     }
 
+    /// Why nothing can be said although a run was made.
+    #[must_use]
+    pub fn blind(&self) -> Option<&'static str> {
+        (self.tried > 0 && self.runs.is_empty()).then_some(BLIND)
+    }
+
     /// What all of them say together; `None` without any.
     #[must_use]
     pub fn attribution(&self) -> Option<Attribution> {
@@ -188,9 +194,9 @@ impl Explainer {
             View::Records(recorder) => recorder
                 .finish(run, ended, reader)
                 .map(|(log, period)| ExplainedRun::from_log(&log, period)),
-            View::Glances(glancer) => Some(ExplainedRun::from_estimate(
-                glancer.finish(run, ended, reader),
-            )),
+            View::Glances(glancer) => glancer
+                .finish(run, ended, reader)
+                .map(ExplainedRun::from_estimate),
         };
         if reader.was_refused() {
             self.limits.push(HIDDEN.to_string());
@@ -213,6 +219,9 @@ pub(super) fn shown_directory(given: Option<&Path>) -> String {
     real.map(|path| path.to_string_lossy().into_owned())
         .unwrap_or_default()
 }
+
+const BLIND: &str =
+    "nothing could be explained: the threads of the command cannot be seen here (no /proc)";
 
 const HIDDEN: &str = "system calls of the command may not be read (Yama, or a process that changed \
      its user): waits are known by state and kernel function only, not by file or peer";

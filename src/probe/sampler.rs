@@ -185,6 +185,7 @@ pub(crate) struct Glancer {
     walked: u64,
     ticker: Ticker,
     sampled: Option<Sampled>,
+    seen: bool,
 }
 
 impl Glancer {
@@ -196,6 +197,7 @@ impl Glancer {
             walked: 0,
             ticker: Ticker::new(period, sys::now()),
             sampled: None,
+            seen: false,
         }
     }
 
@@ -206,6 +208,7 @@ impl Glancer {
             self.ticker.advance();
             self.walk(now, run, reader);
             let glances = self.glance(reader, now + self.ticker.period / 2);
+            self.seen |= !glances.is_empty();
             self.sampled
                 .get_or_insert_with(|| Sampled::new(self.arch, run.begun))
                 .tick(now, glances);
@@ -213,26 +216,32 @@ impl Glancer {
         self.ticker.wait()
     }
 
-    /// The estimate of a run that ended then.
-    pub(crate) fn finish(mut self, run: Run, end: u64, reader: &mut Reader) -> Estimate {
+    /// The estimate of a run that ended then; `None` if no thread of it could be seen at all.
+    pub(crate) fn finish(mut self, run: Run, end: u64, reader: &mut Reader) -> Option<Estimate> {
         let main = reader.account(run.pid, run.pid);
         let main = main.map(|account| (account.0, account.1));
+        if main.is_none() && self.walked > 0 && !self.seen {
+            return None;
+        }
         let new = || Sampled::new(self.arch, run.begun);
-        self.sampled.take().unwrap_or_else(new).finish(end, main)
+        Some(self.sampled.take().unwrap_or_else(new).finish(end, main))
     }
 
     fn glance(&mut self, reader: &mut Reader, deadline: u64) -> Vec<Glance> {
         let mut glances = Vec::with_capacity(self.known.len());
         let mut gone = Vec::new();
+        let mut looked = false;
         for (&tid, known) in &mut self.known {
             let Some((run, delay, stretches)) = reader.account(known.pid, tid) else {
                 gone.push(tid);
                 continue;
             };
             let waits_on = known.blocked && known.stretches == stretches;
-            let look = if waits_on || sys::now() > deadline {
+            // One look at least, however late this tick is.
+            let look = if waits_on || (looked && sys::now() > deadline) {
                 None
             } else {
+                looked = true;
                 match checked(reader, known.pid, tid) {
                     Some(look) => Some(look),
                     None => continue,

@@ -76,6 +76,10 @@ impl Runner<'_> {
             };
             inquiry.add(explainer, took);
             made += 1;
+            if let Some(why) = inquiry.blind() {
+                self.slots[benchmark].recording.notes.push(why.into());
+                break;
+            }
         }
         self.slots[benchmark].recording.attribution = inquiry.attribution();
         made
