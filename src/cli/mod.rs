@@ -6,7 +6,9 @@ mod args;
 mod environment;
 mod exit;
 mod generate;
+mod message;
 mod session;
+mod shell_time;
 mod write;
 
 use std::process::ExitCode;

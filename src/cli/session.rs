@@ -2,8 +2,9 @@
 
 use super::args::{Job, Target};
 use super::exit::Trouble;
+use super::{shell_time, write};
 use crate::progress::Progress;
-use crate::run::{self, Session, Tools};
+use crate::run::{self, Event, Flow, Observer, Session, Tools};
 use crate::run::{ProcessExecutor, SystemClock};
 use crate::sample::Conditions;
 use crate::unit::display_escaped;
@@ -42,13 +43,35 @@ pub(crate) fn execute(job: &Job) -> Session {
             };
         }
     };
-    let mut progress = Progress::new(&job.plan, job.outputs.style);
+    let mut audience = Audience {
+        progress: Progress::new(&job.plan, job.outputs.style),
+        gone: write::header(job).is_err(),
+    };
     let tools = Tools {
         executor: &mut executor,
         clock: &clock,
-        observer: &mut progress,
+        observer: &mut audience,
     };
-    run::execute(&job.plan, &host, conditions, tools)
+    let mut session = run::execute(&job.plan, &host, conditions, tools);
+    drop(executor);
+    shell_time::note(job, &mut session);
+    session
+}
+
+/// Shows progress, and stops when whoever reads the report has gone away.
+struct Audience {
+    progress: Progress,
+    gone: bool,
+}
+
+impl Observer for Audience {
+    fn event(&mut self, event: &Event<'_>) -> Flow {
+        if matches!(event, Event::Starting { .. }) && (self.gone || write::reader_is_gone()) {
+            self.gone = true;
+            return Flow::Stop;
+        }
+        self.progress.event(event)
+    }
 }
 
 fn conditions(job: &Job) -> Vec<Conditions> {

@@ -2,12 +2,17 @@
 //! complete.
 
 use std::io::{self, BufWriter, Write};
+use std::os::fd::AsFd;
 use std::path::Path;
+
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::args::{Job, Target};
 use crate::analysis::Analysis;
 use crate::gate::Verdict;
-use crate::report::{Document, Format, terminal};
+use crate::plan::Order;
+use crate::report::{Document, Format, Kind, terminal};
+use crate::unit::display_escaped;
 
 /// What could not be written.
 #[derive(Debug, Default)]
@@ -38,6 +43,52 @@ pub(crate) fn everything(job: &Job, analysis: &Analysis<'_>, verdicts: &[Verdict
     }
     written.screen = screen(job, &document).err();
     written
+}
+
+/// Says at once what is measured, where nobody can watch: build servers end silent jobs.
+///
+/// # Errors
+/// Those of the stream.
+#[allow(clippy::disallowed_methods, reason = "cli hands out the writers")]
+pub(crate) fn header(job: &Job) -> io::Result<()> {
+    if job.outputs.style.kind != Kind::Basic {
+        return Ok(());
+    }
+    let plan = &job.plan;
+    let order = match plan.order {
+        Order::Rounds => "in rounds",
+        Order::Sequential => "one after the other",
+    };
+    let line = match plan.benchmarks.as_slice() {
+        [one] => {
+            let command = display_escaped(&one.command);
+            let name = one.name.as_deref().unwrap_or(&command);
+            format!("measuring {name}\n")
+        }
+        all => format!(
+            "measuring {} commands {order}, seed {}\n",
+            all.len(),
+            plan.seed
+        ),
+    };
+    let line = job.outputs.style.text(&line);
+    if job.outputs.takes_stdout() {
+        io::stderr().lock().write_all(line.as_bytes())
+    } else {
+        let mut stdout = io::stdout().lock();
+        stdout.write_all(line.as_bytes())?;
+        stdout.flush()
+    }
+}
+
+/// Whether standard output is a pipe that nobody reads from any more.
+#[allow(clippy::disallowed_methods, reason = "cli hands out the writers")]
+pub(crate) fn reader_is_gone() -> bool {
+    let stdout = io::stdout();
+    let mut asked = [PollFd::new(stdout.as_fd(), PollFlags::empty())];
+    let answered = poll(&mut asked, PollTimeout::ZERO).is_ok_and(|count| count > 0);
+    let found = asked[0].revents().unwrap_or(PollFlags::empty());
+    answered && found.contains(PollFlags::POLLERR)
 }
 
 #[allow(clippy::disallowed_methods, reason = "cli hands out the writers")]

@@ -4,12 +4,15 @@
 
 #[cfg(test)]
 pub(crate) mod fixture;
+mod selection;
 mod style;
 pub mod terminal;
 
 use crate::analysis::Analysis;
 use crate::gate::Verdict;
 
+pub use selection::{Choice, ChosenUnit, Selection};
+pub(crate) use style::columns;
 pub use style::{Kind, Sort, Style, Tone};
 
 /// Everything a report may show.

@@ -6,6 +6,7 @@
 pub mod clock;
 pub mod event;
 pub mod executor;
+mod output;
 pub mod schedule;
 pub mod session;
 pub mod stop;
@@ -75,6 +76,7 @@ pub fn execute<'a>(
         tools,
         slots: recordings,
         session: Session::default(),
+        outputs: output::Agreement::default(),
     };
     runner.go();
     runner.finish()
@@ -100,6 +102,7 @@ struct Runner<'a> {
     tools: Tools<'a>,
     slots: Vec<Slot>,
     session: Session,
+    outputs: output::Agreement,
 }
 
 impl Runner<'_> {
@@ -157,6 +160,9 @@ impl Runner<'_> {
             Ok(made) => {
                 self.schedule.made(request, made.sample.wall, took);
                 self.keep(request, &made.sample);
+                if self.plan.check_output && self.session.failure.is_none() {
+                    self.check_output(request, &made);
+                }
             }
             Err(error) => self.fail(request.benchmark, error),
         }
@@ -183,6 +189,17 @@ impl Runner<'_> {
         });
         if !self.plan.ignore_failure.covers(sample.outcome) {
             self.give_up(request, sample.outcome);
+        }
+    }
+
+    /// Successful runs, of whichever phase and command, must write the same.
+    fn check_output(&mut self, request: &Request, made: &Made) {
+        let Some(digest) = made.output.filter(|_| made.sample.outcome.success()) else {
+            return;
+        };
+        let name = self.slots[request.benchmark].recording.name().to_owned();
+        if let Err(error) = self.outputs.compare(request, &name, digest) {
+            self.fail(request.benchmark, error);
         }
     }
 

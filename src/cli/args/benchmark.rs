@@ -7,8 +7,9 @@ use clap::Args;
 
 use super::Problems;
 use super::problem::Problem;
-use crate::plan::command::{ShellChoice, bare_shell, parse_variable};
+use crate::plan::command::{CommandError, ShellChoice, bare_shell, parse_variable};
 use crate::plan::parameter::{Pairing, Parameter};
+use crate::plan::words::split;
 use crate::plan::{IgnoreFailure, Input, Output};
 
 /// Options of the commands.
@@ -17,7 +18,7 @@ use crate::plan::{IgnoreFailure, Input, Output};
 #[command(next_help_heading = "Commands")]
 pub(crate) struct BenchmarkArgs {
     /// Shell of the commands: auto (only where one is needed), none, default (sh), or its words
-    #[arg(long, value_name = "auto|none|default|CMD", conflicts_with_all = ["no_shell", "default_shell"])]
+    #[arg(long, value_name = "auto|none|default|CMD", overrides_with = "shell", conflicts_with_all = ["no_shell", "default_shell"])]
     shell: Option<OsString>,
     /// Run without any shell, everything literal (--shell=none)
     #[arg(short = 'N', conflicts_with = "default_shell")]
@@ -30,7 +31,7 @@ pub(crate) struct BenchmarkArgs {
     pub(crate) argv: bool,
     /// Name of a command in reports; once per command, placeholders are replaced
     #[arg(short = 'n', long = "command-name", value_name = "NAME")]
-    pub(crate) names: Vec<String>,
+    pub(crate) names: Vec<OsString>,
     /// Run for each number from MIN to MAX, as {VAR}; repeatable
     #[arg(
         short = 'P', long, num_args = 3, value_names = ["VAR", "MIN", "MAX"],
@@ -49,8 +50,8 @@ pub(crate) struct BenchmarkArgs {
     /// Take the values of several parameters in step instead of every combination
     #[arg(long)]
     zip: bool,
-    /// Set an environment variable for the commands; repeatable
-    #[arg(long, value_name = "NAME=VALUE")]
+    /// Set environment variables, such as 'A=1 B="x y"', of commands and hooks
+    #[arg(long, value_name = "NAME=VALUE…")]
     env: Vec<OsString>,
     /// Working directory of the commands
     #[arg(long, value_name = "DIR")]
@@ -159,18 +160,29 @@ impl BenchmarkArgs {
         )
     }
 
-    /// Variables set for all commands.
-    pub(crate) fn variables(&self, problems: &mut Problems) -> Vec<(OsString, OsString)> {
-        let mut variables = Vec::new();
-        for entry in &self.env {
-            match parse_variable(entry) {
-                Ok(pair) => variables.push(pair),
-                Err(error) => {
-                    problems.add(Problem::new(format!("--env: {error}")).help(error.help()));
-                }
-            }
+    /// Variables to set: one list for all commands, or one per command.
+    pub(crate) fn variables(
+        &self,
+        count: usize,
+        problems: &mut Problems,
+    ) -> Vec<Vec<(OsString, OsString)>> {
+        let lists: Vec<_> = self
+            .env
+            .iter()
+            .map(|entry| problems.keep(assignments(entry)).unwrap_or_default())
+            .collect();
+        // For a single command, each may stand alone.
+        if count == 1 {
+            vec![lists.concat()]
+        } else {
+            lists
         }
-        variables
+    }
+
+    /// Every option besides commands and hooks in which parameters are replaced.
+    pub(crate) fn places(&self) -> impl Iterator<Item = &OsString> {
+        let files = self.input.iter().chain(&self.output);
+        self.cwd.iter().chain(&self.env).chain(files)
     }
 
     /// Standard input, one for all or one per command.
@@ -211,6 +223,25 @@ fn output(word: &OsStr) -> Output {
     }
 }
 
+/// Reads `A=1 B="x y"`, split as a shell would, nothing expanded.
+fn assignments(entry: &OsStr) -> Result<Vec<(OsString, OsString)>, Problem> {
+    let told = |error: &CommandError| {
+        let help = match error {
+            CommandError::BadVariable { .. } => Some(
+                "write --env NAME=VALUE, and quote a value with blanks: --env \'NAME=\"a b\"\'"
+                    .into(),
+            ),
+            _ => error.help(),
+        };
+        Problem::new(format!("--env: {error}")).help(help)
+    };
+    let words = split(entry).map_err(|error| told(&error))?;
+    words
+        .iter()
+        .map(|word| parse_variable(word).map_err(|error| told(&error)))
+        .collect()
+}
+
 /// Reads `1,3,42`.
 fn parse_codes(list: &str) -> Result<Vec<u8>, Problem> {
     let one = |word: &str| {
@@ -226,6 +257,20 @@ fn parse_codes(list: &str) -> Result<Vec<u8>, Problem> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn assignments_are_split_like_a_shell_would() {
+        let pairs = assignments(OsStr::new("A=1 B=\"x y\" C=")).unwrap();
+        let shown: Vec<String> = pairs
+            .iter()
+            .map(|(name, value)| format!("{}={}", name.display(), value.display()))
+            .collect();
+        assert_eq!(shown, ["A=1", "B=x y", "C="]);
+        assert!(assignments(OsStr::new("")).unwrap().is_empty());
+        for entry in ["A", "A=x y", "=1", "A='"] {
+            assert!(assignments(OsStr::new(entry)).is_err(), "{entry}");
+        }
+    }
 
     #[test]
     fn exit_codes_are_bounded() {

@@ -6,6 +6,7 @@ mod diagnose;
 mod gate;
 mod job;
 mod limit;
+mod metrics;
 mod output;
 mod problem;
 

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{Problem, Problems};
+use super::{Problem, Problems, metrics};
 use crate::cli::environment::Environment;
-use crate::report::{FORMATS, Format, Kind, Sort, Style};
+use crate::report::{FORMATS, Format, Kind, Selection, Sort, Style};
 use crate::unit::TimeUnit;
 
 /// Options of the output.
@@ -23,9 +23,12 @@ pub(crate) struct OutputArgs {
     /// Only ASCII characters
     #[arg(long)]
     ascii: bool,
-    /// Unit of times: nanosecond, microsecond, millisecond, second
+    /// Unit of times: ns, us, ms, s, min, h, or their long names
     #[arg(short = 'u', long, value_name = "UNIT")]
     time_unit: Option<String>,
+    /// What is shown of a command: default, time, all, or METRIC[:UNIT],…
+    #[arg(long, value_name = "LIST")]
+    metrics: Option<String>,
     /// Order of the commands in tables
     #[arg(long, value_enum, value_name = "ORDER", default_value = "auto")]
     sort: SortWord,
@@ -147,10 +150,16 @@ impl OutputArgs {
                     Problem::new(format!("--time-unit: {error}")).help(error.help())
                 }))
             });
+        let chosen = self.metrics.as_deref().map(metrics::parse);
+        let chosen = chosen.and_then(|parsed| problems.keep(parsed));
         let exports = self.exports(problems);
         let to_stderr = exports.iter().any(|(_, target)| *target == Target::Stdout);
         Outputs {
-            style: self.style(environment, time_unit, to_stderr),
+            style: Style {
+                unit: time_unit,
+                metrics: Selection::new(&chosen.unwrap_or_default()),
+                ..self.style(environment, to_stderr)
+            },
             exports,
         }
     }
@@ -178,12 +187,7 @@ impl OutputArgs {
         exports
     }
 
-    fn style(
-        &self,
-        environment: &Environment,
-        time_unit: Option<TimeUnit>,
-        to_stderr: bool,
-    ) -> Style {
+    fn style(&self, environment: &Environment, to_stderr: bool) -> Style {
         let terminal = if to_stderr {
             environment.stderr_terminal
         } else {
@@ -214,7 +218,8 @@ impl OutputArgs {
             width: environment.width.unwrap_or(80),
             live: live && environment.stderr_terminal && !dumb,
             kind,
-            unit: time_unit,
+            unit: None,
+            metrics: Selection::default(),
             sort: match self.sort {
                 SortWord::Auto => Sort::Auto,
                 SortWord::Command => Sort::Command,

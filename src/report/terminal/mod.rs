@@ -7,6 +7,7 @@ mod diagnosis;
 mod gates;
 mod histogram;
 mod layout;
+mod measures;
 mod paint;
 mod plain;
 mod summary;
