@@ -3,6 +3,8 @@
 //! A row here is a row of every summary, comparison, gate and export. Values are in base units:
 //! seconds, bytes, counts.
 
+use std::time::Duration;
+
 use crate::sample::Sample;
 use crate::unit::Unit;
 
@@ -39,6 +41,16 @@ impl Metric {
     pub fn from_id(id: &str) -> Option<&'static Self> {
         METRICS.iter().find(|metric| metric.id == id)
     }
+}
+
+/// CPU time in seconds, if it was accounted.
+fn cpu(sample: &Sample, time: Duration) -> Option<f64> {
+    (!sample.readings.unaccounted.cpu).then_some(time.as_secs_f64())
+}
+
+/// A count of faults or switches, if they were accounted.
+fn event(sample: &Sample, count: u64) -> Option<f64> {
+    (!sample.readings.unaccounted.events).then_some(count as f64)
 }
 
 macro_rules! metric {
@@ -82,7 +94,7 @@ pub static METRICS: &[Metric] = &[
         Time,
         true,
         "CPU time in user mode, with the children waited for.",
-        |s| Some(s.usage.user.as_secs_f64())
+        |s| cpu(s, s.usage.user)
     ),
     metric!(
         "sys",
@@ -91,7 +103,7 @@ pub static METRICS: &[Metric] = &[
         Time,
         true,
         "CPU time in the kernel, with the children waited for.",
-        |s| Some(s.usage.system.as_secs_f64())
+        |s| cpu(s, s.usage.system)
     ),
     metric!(
         "cpu",
@@ -100,7 +112,7 @@ pub static METRICS: &[Metric] = &[
         Time,
         false,
         "User plus system time of the whole process tree, as far as it is known.",
-        |s| Some(s.tree_cpu().as_secs_f64())
+        |s| cpu(s, s.tree_cpu())
     ),
     metric!(
         "off-cpu",
@@ -109,7 +121,10 @@ pub static METRICS: &[Metric] = &[
         Time,
         false,
         "Wall minus CPU time; not defined where CPU exceeds wall.",
-        |s| Some(s.off_cpu_seconds()).filter(|off| *off >= 0.0)
+        |s| {
+            let known = !s.readings.unaccounted.cpu;
+            Some(s.off_cpu_seconds()).filter(|off| known && *off >= 0.0)
+        }
     ),
     metric!(
         "wall/cpu",
@@ -119,7 +134,7 @@ pub static METRICS: &[Metric] = &[
         false,
         "Wall time over CPU time, of the sums over all runs.",
         |s| {
-            let cpu = s.tree_cpu().as_secs_f64();
+            let cpu = cpu(s, s.tree_cpu())?;
             (cpu > 0.0).then(|| s.wall.as_secs_f64() / cpu)
         }
     ),
@@ -130,7 +145,7 @@ pub static METRICS: &[Metric] = &[
         Bytes,
         false,
         "Peak resident memory of the largest process.",
-        |s| Some(s.usage.max_rss as f64)
+        |s| (!s.readings.unaccounted.memory).then_some(s.usage.max_rss as f64)
     ),
     metric!(
         "queued",
@@ -148,7 +163,7 @@ pub static METRICS: &[Metric] = &[
         Count,
         false,
         "Page faults that needed the disk.",
-        |s| Some(s.usage.major_faults as f64)
+        |s| event(s, s.usage.major_faults)
     ),
     metric!(
         "minor-faults",
@@ -157,7 +172,7 @@ pub static METRICS: &[Metric] = &[
         Count,
         false,
         "Page faults served from memory.",
-        |s| Some(s.usage.minor_faults as f64)
+        |s| event(s, s.usage.minor_faults)
     ),
     metric!(
         "voluntary-switches",
@@ -166,7 +181,7 @@ pub static METRICS: &[Metric] = &[
         Count,
         false,
         "Times the command gave up the CPU to wait.",
-        |s| Some(s.usage.voluntary_switches as f64)
+        |s| event(s, s.usage.voluntary_switches)
     ),
     metric!(
         "involuntary-switches",
@@ -175,7 +190,7 @@ pub static METRICS: &[Metric] = &[
         Count,
         false,
         "Times the CPU was taken from the command.",
-        |s| Some(s.usage.involuntary_switches as f64)
+        |s| event(s, s.usage.involuntary_switches)
     ),
     metric!(
         "instructions",
@@ -227,7 +242,6 @@ pub static METRICS: &[Metric] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
 
     #[test]
     fn table_is_consistent() {

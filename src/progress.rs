@@ -162,7 +162,7 @@ impl Progress {
         if total.runs > 0 {
             let mean = total.wall.as_secs_f64() / total.runs as f64;
             let unit = TimeUnit::for_median(mean);
-            let format = TimeFormat::in_unit(unit, (mean * 0.99, mean * 1.01), self.style.unicode);
+            let format = TimeFormat::in_unit(unit, (mean * 0.97, mean * 1.03), self.style.unicode);
             parts.push(format.with_unit(mean));
             if !total.cpu.is_zero() {
                 let by = total.wall.as_secs_f64() / total.cpu.as_secs_f64();
@@ -301,7 +301,10 @@ mod tests {
     fn two_lines_say_how_far_it_is() {
         let lines = progress(80, true).lines(&request(Phase::Measured), Duration::from_secs(2));
         let (above, below) = lines.split_once('\n').unwrap();
-        assert!(above.starts_with("dbtool commit  ") && above.ends_with("  run 23 of ~60"));
+        assert!(
+            above.starts_with("dbtool commit  ") && above.ends_with("  run 23 of ~60"),
+            "{above}"
+        );
         assert!(below.starts_with("  \u{2501}\u{2501}"), "{below}");
         assert!(
             below.ends_with("  47.0 ms  9.4x CPU  2 s  ~3 s left"),

@@ -189,7 +189,9 @@ pub fn subject<'a>(recording: &'a Recording, question: &Question) -> Subject<'a>
         let figures = clocks.figures(question);
         subject.ratio = figures.ratio;
         subject.diagnosis = diagnose::diagnose(recording, &figures);
-        subject.warnings = warning::warnings(clocks.wall, resolution);
+    }
+    if let Some(wall) = series(&all, WALL) {
+        subject.warnings = warning::warnings(wall, resolution);
     }
     subject
 }
@@ -227,6 +229,12 @@ fn values(recording: &Recording) -> Vec<Option<Series>> {
         .collect()
 }
 
+/// The series of one metric.
+fn series<'a>(all: &'a [Option<Series>], id: &str) -> Option<&'a Series> {
+    let place = METRICS.iter().position(|metric| metric.id == id)?;
+    all.get(place)?.as_ref()
+}
+
 /// Below this mean CPU time the ratio has no interval: starting a process costs as much.
 const LEAST_CPU: f64 = 1e-3;
 /// Spread of wall times, as a fraction, from which it is worth saying who explains it.
@@ -243,14 +251,10 @@ struct Clocks<'a> {
 
 impl<'a> Clocks<'a> {
     fn of(all: &'a [Option<Series>]) -> Option<Self> {
-        let find = |id: &str| {
-            let place = METRICS.iter().position(|metric| metric.id == id)?;
-            all[place].as_ref()
-        };
         Some(Self {
-            wall: find(WALL)?,
-            cpu: find(CPU)?,
-            queued: find(QUEUED),
+            wall: series(all, WALL)?,
+            cpu: series(all, CPU)?,
+            queued: series(all, QUEUED),
         })
     }
 

@@ -25,11 +25,11 @@ pub(crate) struct Written {
 
 /// Writes exports first: a broken screen must not lose them.
 pub(crate) fn everything(job: &Job, analysis: &Analysis<'_>, verdicts: &[Verdict]) -> Written {
+    let style = &job.outputs.style;
     let document = Document {
-        analysis,
-        verdicts,
-        command_line: &job.command_line,
-        version: env!("CARGO_PKG_VERSION"),
+        unit: style.unit,
+        sort: style.sort,
+        ..Document::new(analysis, verdicts, &job.command_line)
     };
     let mut written = Written::default();
     for (format, target) in &job.outputs.exports {

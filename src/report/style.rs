@@ -3,7 +3,7 @@
 use unicode_width::UnicodeWidthStr;
 
 use super::Selection;
-use crate::unit::TimeUnit;
+use crate::unit::{TimeUnit, display_escaped};
 
 /// Which report people get.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -130,11 +130,13 @@ impl Style {
         self.unit.unwrap_or_else(|| TimeUnit::for_median(median))
     }
 
-    /// Text in the characters that may be written.
+    /// Text in the characters that may be written; control characters, which a foreign file may
+    /// hold, become escapes.
     #[must_use]
     pub fn text(&self, text: &str) -> String {
+        let text = &display_escaped(text.as_ref());
         if self.unicode || text.is_ascii() {
-            return text.to_owned();
+            return text.clone().into_owned();
         }
         let mut ascii = String::with_capacity(text.len());
         for c in text.chars() {
@@ -182,6 +184,7 @@ mod tests {
         };
         assert_eq!(style.text("12 µs ± 3 … é"), "12 us +- 3 .. \\u{e9}");
         assert_eq!(Style::default().text("12 µs"), "12 µs");
+        assert_eq!(Style::default().text("a\u{1b}[31m"), "a\\x1b[31m");
     }
 
     #[test]

@@ -138,3 +138,6 @@ pub trait Executor {
         Manner::default()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -67,6 +67,24 @@ macro_rules! plain {
     };
 }
 
+/// A part of `Usage`, `None` where the whole part is unaccounted.
+macro_rules! accounted {
+    ($key:literal, $part:ident, $name:ident) => {
+        accounted!($key, Count, $part, $name, |n| n, |n| n)
+    };
+    ($key:literal, $kind:ident, $part:ident, $name:ident, $raw:expr, $back:expr) => {
+        Field {
+            key: $key,
+            kind: Kind::$kind,
+            read: |s| (!s.readings.unaccounted.$part).then(|| $raw(s.usage.$name)),
+            write: |s, v| {
+                s.readings.unaccounted.$part = v.is_none();
+                s.usage.$name = $back(v.unwrap_or_default());
+            },
+        }
+    };
+}
+
 macro_rules! reading {
     ($key:literal, Nanoseconds, $name:ident) => {
         Field {
@@ -115,29 +133,29 @@ pub static FIELDS: &[Field] = &[
         read: |s| Some(nanos(s.wall)),
         write: |s, v| s.wall = Duration::from_nanos(v.unwrap_or_default()),
     },
-    Field {
-        key: "user_s",
-        kind: Kind::Microseconds,
-        read: |s| Some(micros(s.usage.user)),
-        write: |s, v| s.usage.user = Duration::from_micros(v.unwrap_or_default()),
-    },
-    Field {
-        key: "system_s",
-        kind: Kind::Microseconds,
-        read: |s| Some(micros(s.usage.system)),
-        write: |s, v| s.usage.system = Duration::from_micros(v.unwrap_or_default()),
-    },
+    accounted!(
+        "user_s",
+        Microseconds,
+        cpu,
+        user,
+        micros,
+        Duration::from_micros
+    ),
+    accounted!(
+        "system_s",
+        Microseconds,
+        cpu,
+        system,
+        micros,
+        Duration::from_micros
+    ),
     reading!("queued_s", Nanoseconds, queued),
-    Field {
-        key: "rss_bytes",
-        kind: Kind::Kibibytes,
-        read: |s| Some(s.usage.max_rss / 1024),
-        write: |s, v| s.usage.max_rss = v.unwrap_or_default() * 1024,
-    },
-    plain!("major_faults", Count, usage.major_faults),
-    plain!("minor_faults", Count, usage.minor_faults),
-    plain!("voluntary_switches", Count, usage.voluntary_switches),
-    plain!("involuntary_switches", Count, usage.involuntary_switches),
+    accounted!("rss_bytes", Kibibytes, memory, max_rss, |n| n / 1024, |n| n
+        * 1024),
+    accounted!("major_faults", events, major_faults),
+    accounted!("minor_faults", events, minor_faults),
+    accounted!("voluntary_switches", events, voluntary_switches),
+    accounted!("involuntary_switches", events, involuntary_switches),
     plain!("blocks_in", Count, usage.blocks_in),
     plain!("blocks_out", Count, usage.blocks_out),
     Field {
@@ -223,6 +241,21 @@ pub(crate) mod tests {
             };
             assert_eq!((field.read)(&sample), Some(value), "{}", field.key);
         }
+    }
+
+    #[test]
+    fn what_is_unaccounted_stays_so() {
+        let mut original = distinct();
+        original.usage = Usage {
+            blocks_in: 1,
+            ..Usage::default()
+        };
+        original.readings.unaccounted = super::super::Unaccounted::ALL;
+        let mut copy = Sample::default();
+        for field in FIELDS {
+            (field.write)(&mut copy, (field.read)(&original));
+        }
+        assert_eq!(copy, original);
     }
 
     #[test]

@@ -160,6 +160,27 @@ pub fn signal_name(signal: u8) -> String {
     )
 }
 
+/// Which parts of [`Usage`] are not known, as in runs that another program recorded. Their numbers
+/// are then zero in memory and absent everywhere else.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Unaccounted {
+    /// User and system time.
+    pub cpu: bool,
+    /// Peak memory.
+    pub memory: bool,
+    /// Faults and switches.
+    pub events: bool,
+}
+
+impl Unaccounted {
+    /// Nothing is known.
+    pub const ALL: Self = Self {
+        cpu: true,
+        memory: true,
+        events: true,
+    };
+}
+
 /// What sources of evidence read about one run beyond [`Usage`]. `None` is "not measured".
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Readings {
@@ -205,6 +226,8 @@ pub struct Readings {
     pub cache_references: Option<u64>,
     /// Accesses that missed the last-level cache.
     pub cache_misses: Option<u64>,
+    /// Which parts of [`Usage`] are not known.
+    pub unaccounted: Unaccounted,
 }
 
 /// The record of one run.

@@ -1,11 +1,16 @@
 //! All runs of one benchmark, with host and conditions: complete, so that every number and every
 //! screen can be made again from it.
 
+mod read;
+pub mod run;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use super::{Attribution, Conditions, Host, Phase, Sample, Samples};
+
+pub use read::{MOST_BYTES, ReadError, read};
 
 /// The version of the recording format that this program writes.
 pub const SCHEMA: &str = "offbench/1";

@@ -86,7 +86,7 @@ pub(super) fn refusal(call: &'static str, number: i32, path: &CStr) -> Error {
         libc::ENOEXEC => Error::Format { path },
         libc::E2BIG | libc::ENAMETOOLONG => Error::TooLong,
         libc::EAGAIN => Error::NoProcesses {
-            limit: super::host::process_limit(),
+            limit: super::platform::process_limit(),
         },
         number => Error::number(call, number),
     }

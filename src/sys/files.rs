@@ -110,12 +110,14 @@ impl Kept {
         self.file.metadata().map_or(0, |facts| facts.len())
     }
 
-    /// Forgets what was written.
-    pub(crate) fn clear(&mut self) {
-        if self.written() > 0 {
+    /// Forgets what was written; how much that was.
+    pub(crate) fn clear(&mut self) -> u64 {
+        let written = self.written();
+        if written > 0 {
             let _ = self.file.set_len(0);
         }
         self.released = 0;
+        written
     }
 
     /// Gives the memory of all but the end back, if there is much.

@@ -21,12 +21,6 @@ pub(crate) fn host() -> Host {
     }
 }
 
-/// How many processes we may have, where a limit is set.
-pub(crate) fn process_limit() -> Option<u64> {
-    let own = super::unix::limit(nix::sys::resource::Resource::RLIMIT_NPROC);
-    own.into_iter().chain(platform::group_process_limit()).min()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -85,7 +85,7 @@ fn set(all: &mut Vec<CString>, name: &OsStr, value: &OsStr) -> Result<(), Error>
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Words<'a> {
     /// The program and its arguments.
-    pub(crate) words: &'a [OsString],
+    pub(crate) all: &'a [OsString],
     /// Variables added to the session's.
     pub(crate) variables: &'a [(OsString, OsString)],
     /// The working directory, if not ours.
@@ -99,7 +99,15 @@ pub(crate) struct Prepared {
     arguments: Vec<CString>,
     environment: Environment,
     directory: Option<CString>,
+    #[cfg_attr(
+        not(target_os = "linux"),
+        allow(dead_code, reason = "only our own start uses it")
+    )]
     argv: Vec<*const libc::c_char>,
+    #[cfg_attr(
+        not(target_os = "linux"),
+        allow(dead_code, reason = "only our own start uses it")
+    )]
     /// The environment, then [`SLOTS`] places, then the closing null.
     envp: Vec<*const libc::c_char>,
 }
@@ -111,13 +119,13 @@ impl Prepared {
     /// The program cannot be executed, or a text cannot be passed to it.
     pub(crate) fn new(words: &Words<'_>, session: &Environment) -> Result<Self, Error> {
         let environment = session.with(words.variables)?;
-        let program = words.words.first().ok_or(Error::NotFound)?;
+        let program = words.all.first().ok_or(Error::NotFound)?;
         if let Some(directory) = words.directory {
             enterable(directory)?;
         }
         let path = resolve(program, environment.value("PATH"), words.directory)?;
         let arguments = words
-            .words
+            .all
             .iter()
             .map(|word| c_string(word))
             .collect::<Result<Vec<_>, _>>()?;
@@ -164,11 +172,19 @@ impl Prepared {
             .chain(slots.texts().into_iter().flatten())
     }
 
+    #[cfg_attr(
+        not(target_os = "linux"),
+        allow(dead_code, reason = "only our own start uses it")
+    )]
     /// The arguments for exec, ending in null; valid while `self` is.
     pub(super) fn argv(&self) -> *const *const libc::c_char {
         self.argv.as_ptr()
     }
 
+    #[cfg_attr(
+        not(target_os = "linux"),
+        allow(dead_code, reason = "only our own start uses it")
+    )]
     /// The environment for exec with the slots filled in, ending in null; valid while `self` and
     /// `slots` are and until `slots` change.
     pub(super) fn envp(&mut self, slots: &Slots) -> *const *const libc::c_char {
@@ -321,7 +337,7 @@ mod tests {
         let with = |word: OsString| {
             let words = ["sh".into(), word];
             let words = Words {
-                words: &words,
+                all: &words,
                 variables: &[],
                 directory: None,
             };
@@ -331,7 +347,7 @@ mod tests {
         assert!(matches!(with("a\0b".into()), Err(Error::Nul)));
         assert!(with("fine".into()).is_ok());
         let words = Words {
-            words: &["sh".into()],
+            all: &["sh".into()],
             variables: &[],
             directory: Some(Path::new("/no/such")),
         };

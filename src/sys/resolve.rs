@@ -42,6 +42,10 @@ pub(super) fn resolve(
     for entry in search.as_bytes().split(|byte| *byte == b':') {
         let folder = if entry.is_empty() { b"." } else { entry };
         let path = Path::new(OsStr::from_bytes(folder)).join(program);
+        if facts(&path, directory).is_err() {
+            // Not there, or in a folder that is closed to us: either way not found here.
+            continue;
+        }
         match examine(&path, directory) {
             Ok(()) => return Ok(path),
             Err(Error::NotFound) => {}
@@ -58,10 +62,17 @@ pub(crate) fn is_program(name: &OsStr, search: Option<&OsStr>) -> bool {
     resolve(name, search, None).is_ok()
 }
 
+fn facts(path: &Path, directory: Option<&Path>) -> std::io::Result<std::fs::Metadata> {
+    match directory {
+        Some(base) => std::fs::metadata(base.join(path)),
+        None => std::fs::metadata(path),
+    }
+}
+
 /// Whether that file can be executed.
 fn examine(path: &Path, directory: Option<&Path>) -> Result<(), Error> {
     let seen = directory.map_or_else(|| path.to_path_buf(), |base| base.join(path));
-    let facts = match std::fs::metadata(&seen) {
+    let facts = match facts(path, directory) {
         Ok(facts) => facts,
         Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
             return Err(Error::NotExecutable { path: path.into() });

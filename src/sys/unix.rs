@@ -18,6 +18,10 @@ pub(crate) enum Cpus {
     List(Vec<usize>),
 }
 
+#[cfg_attr(
+    not(target_os = "linux"),
+    allow(dead_code, reason = "only our own start uses it")
+)]
 /// How a new process is started, besides what was prepared.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Launch {

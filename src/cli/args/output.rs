@@ -88,10 +88,7 @@ impl Args for ExportArgs {
     fn augment_args(mut command: clap::Command) -> clap::Command {
         command = command.next_help_heading("Exports");
         for format in FORMATS {
-            let help = format!(
-                "Write {} to FILE, or to standard output with `-`",
-                format.help
-            );
+            let help = format!("{}; `-` is standard output", format.help);
             command = command.arg(
                 clap::Arg::new(format.id)
                     .long(format!("export-{}", format.id))

@@ -134,3 +134,5 @@ fn level(level: f64) -> String {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+pub(in crate::report) use tests::check;

@@ -27,19 +27,14 @@ impl<'a> Case<'a> {
     }
 
     fn screen(&self, style: &Style) -> String {
-        let document = Document {
-            analysis: &self.analysis,
-            verdicts: &self.verdicts,
-            command_line: &[],
-            version: "0.1.0",
-        };
+        let document = Document::new(&self.analysis, &self.verdicts, &[]);
         let mut out = Vec::new();
         report(&mut out, style, &document).unwrap();
         String::from_utf8(out).unwrap()
     }
 }
 
-fn check(name: &str, text: &str) {
+pub(in crate::report) fn check(name: &str, text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/data/report")
         .join(name);

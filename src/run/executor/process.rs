@@ -28,8 +28,8 @@ const SETTLED: u64 = 50_000_000;
 const PIPE_GRACE: Duration = Duration::from_millis(100);
 /// A clock that moved this much against the other means that the machine was suspended.
 const SUSPENDED: Duration = Duration::from_millis(1);
-/// A command that wrote more than this to standard error is looked after early in the next run.
-const QUIET: u64 = 1024 * 1024;
+/// After a run that wrote more than this to standard error, runs are looked after early.
+const LOUD: u64 = 1024 * 1024;
 /// Shorter runs are never said to be going on.
 const TICK_FROM: Duration = Duration::from_secs(1);
 
@@ -44,8 +44,8 @@ struct Ready {
     hooks: [Option<Hook>; 4],
     /// The environment is too near to the limit for a padding.
     unpadded: bool,
-    /// It writes little to standard error.
-    quiet: bool,
+    /// A run was made, so it is known whether it floods standard error.
+    known: bool,
 }
 
 /// Makes runs with real processes. It owns all children of the process it lives in: nobody else
@@ -63,6 +63,8 @@ pub struct ProcessExecutor<'p> {
     family: Family,
     null: Rc<File>,
     stderr: Option<Kept>,
+    /// Some run flooded standard error.
+    loud: bool,
     kernel: KernelFile,
 }
 
@@ -118,6 +120,7 @@ impl<'p> ProcessExecutor<'p> {
             family: Family::default(),
             null: null.into(),
             stderr: Kept::new(),
+            loud: false,
             kernel: KernelFile::new(),
         })
     }
@@ -140,7 +143,9 @@ impl<'p> ProcessExecutor<'p> {
     }
 
     fn between_hooks(&mut self, ready: &mut Ready, task: &mut Task<'_>) -> Result<Made, RunError> {
-        unix::pause(self.plan.sleep);
+        if !self.plan.sleep.is_zero() {
+            unix::pause(self.plan.sleep);
+        }
         if self.interrupted().is_some() {
             return Err(RunError::Interrupted);
         }
@@ -164,7 +169,8 @@ impl<'p> ProcessExecutor<'p> {
         let harvest = self
             .see_it_end(&mut flight, command, task)
             .map_err(|error| RunError::about(&ready.program, error))?;
-        Ok(self.finish(ready, flight, &harvest, task.request))
+        ready.known = true;
+        Ok(self.finish(flight, &harvest, task.request))
     }
 
     /// Everything up to the start, and the start.
@@ -177,7 +183,7 @@ impl<'p> ProcessExecutor<'p> {
         self.settle();
         let mut streams = Streams::open(task.benchmark, self.plan.check_output)?;
         if let Some(kept) = &mut self.stderr {
-            kept.clear();
+            self.loud |= kept.clear() > LOUD;
         }
         let stderr = self.stderr.as_ref().map_or(&*self.null, Kept::file);
         let launch = Launch {
@@ -190,7 +196,7 @@ impl<'p> ProcessExecutor<'p> {
         let channel = read.map(|end| Channel::new(end, self.null.clone(), check));
         let suspended = platform::suspended();
         session::was_continued();
-        let mut rhythm = Rhythm::new(!ready.quiet, self.plan.timeout);
+        let mut rhythm = Rhythm::new(self.loud || !ready.known, self.plan.timeout);
         if let Some(period) = task.watch.as_ref().and_then(|watch| watch.period()) {
             (rhythm.first, rhythm.every) = (period, period);
         }
@@ -226,7 +232,7 @@ impl<'p> ProcessExecutor<'p> {
         if let Some(watch) = &mut task.watch {
             watch.attach(pid);
         }
-        self.spawner.release(&mut flight.started);
+        flight.started.release();
         if let Some(channel) = &mut flight.channel {
             channel.watch(pid);
         }
@@ -301,7 +307,7 @@ impl<'p> ProcessExecutor<'p> {
                 return;
             }
             if flight.vigil.past_grace() {
-                living.iter().for_each(|one| unix::kill(*one));
+                living.iter().copied().for_each(unix::kill);
             }
             unix::await_any();
             now = clock::now();
@@ -310,13 +316,7 @@ impl<'p> ProcessExecutor<'p> {
     }
 
     /// Puts the record together.
-    fn finish(
-        &mut self,
-        ready: &mut Ready,
-        flight: Flight,
-        harvest: &Harvest,
-        request: &Request,
-    ) -> Made {
+    fn finish(&mut self, flight: Flight, harvest: &Harvest, request: &Request) -> Made {
         let Flight {
             vigil,
             mut channel,
@@ -339,10 +339,6 @@ impl<'p> ProcessExecutor<'p> {
             made.held_open = channel.finish(PIPE_GRACE);
             made.output = channel.digest();
         }
-        ready.quiet = self
-            .stderr
-            .as_ref()
-            .is_none_or(|kept| kept.written() < QUIET);
         made
     }
 
@@ -432,7 +428,7 @@ impl Executor for ProcessExecutor<'_> {
                 hook(Kind::Cleanup)?,
             ],
             unpadded: false,
-            quiet: false,
+            known: false,
         };
         let done = self.hook(&mut ready, Kind::Setup);
         let done = done.and_then(|()| {

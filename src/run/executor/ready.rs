@@ -42,7 +42,7 @@ pub(super) fn prepare(
     session: &Environment,
 ) -> Result<Prepared, RunError> {
     let all = Words {
-        words,
+        all: words,
         variables: &benchmark.env,
         directory: benchmark.cwd.as_deref(),
     };

@@ -113,12 +113,13 @@ impl Vigil {
         let passed = Duration::from_nanos(now.saturating_sub(self.begun));
         let in_ns = |grace: Duration| now + grace.as_nanos() as u64;
         if let Some(limit) = self.rhythm.timeout.filter(|_| !self.timed_out) {
-            if passed >= limit {
+            let left = limit.saturating_sub(passed);
+            if left.is_zero() {
                 self.timed_out = true;
                 self.kill_at = Some(in_ns(TIMEOUT_GRACE));
                 self.signal(number::TERM);
-            } else if limit - passed < self.rhythm.every {
-                self.wakeups.start(limit - passed, self.rhythm.every);
+            } else if left < self.rhythm.every {
+                self.wakeups.start(left, self.rhythm.every);
             }
         }
         if self.kill_at.is_none() && self.interrupted() {

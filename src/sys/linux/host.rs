@@ -6,6 +6,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use crate::sys::unix;
+
 /// The first line of a file, without surrounding blanks.
 fn line(path: impl AsRef<Path>) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;
@@ -25,8 +27,14 @@ pub(crate) fn cpu_model() -> Option<String> {
     value(&["model name", "Model", "cpu model", "Hardware"]).filter(|name| !name.is_empty())
 }
 
+/// How many processes we may have, where a limit is set.
+pub(crate) fn process_limit() -> Option<u64> {
+    let own = unix::limit(nix::sys::resource::Resource::RLIMIT_NPROC);
+    own.into_iter().chain(group_process_limit()).min()
+}
+
 /// How many processes our own cgroup may hold.
-pub(crate) fn group_process_limit() -> Option<u64> {
+fn group_process_limit() -> Option<u64> {
     let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
     let own = groups.lines().find_map(|line| line.strip_prefix("0::"))?;
     line(format!("/sys/fs/cgroup{own}/pids.max"))?.parse().ok()

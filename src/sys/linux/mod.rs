@@ -23,7 +23,7 @@ use super::clock;
 
 pub(crate) use affinity::{CpuMask, allowed_cpus};
 pub(crate) use descendants::offspring;
-pub(crate) use host::{cpu_model, facts, group_process_limit};
+pub(crate) use host::{cpu_model, facts, process_limit};
 pub(crate) use procfs::{KernelFile, peak_memory, schedstat, stat};
 pub(crate) use spawn::{Spawner, Started};
 pub(crate) use wakeup::Wakeups;

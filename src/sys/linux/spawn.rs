@@ -4,7 +4,7 @@
 //! `clone` and not `clone3`: container runtimes refuse the latter, and nothing of it is needed.
 //! In the child only [`obey`] runs: system calls on memory prepared before, no allocation, no lock.
 
-use std::ffi::c_void;
+use std::ffi::{CStr, c_void};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::ptr;
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
@@ -143,6 +143,15 @@ pub(crate) struct Started {
     outer: Option<u64>,
 }
 
+impl Started {
+    /// Lets a held process execute its command.
+    pub(crate) fn release(&mut self) {
+        if let Some(writer) = self.hold.take() {
+            let _ = nix::unistd::write(&writer, b"!");
+        }
+    }
+}
+
 /// Starts processes, one at a time, from a thread that stays on one CPU.
 #[derive(Debug)]
 pub(crate) struct Spawner {
@@ -151,6 +160,8 @@ pub(crate) struct Spawner {
     /// Where commands run; `None` is where we are.
     commands: Option<CpuMask>,
     stamp: Stamp,
+    /// Our process id.
+    own: i32,
 }
 
 impl Spawner {
@@ -171,6 +182,7 @@ impl Spawner {
             original,
             commands,
             stamp: Stamp::BeforeExec,
+            own: nix::unistd::getpid().as_raw(),
         })
     }
 
@@ -248,16 +260,15 @@ impl Spawner {
     }
 
     fn orders(&self, prepared: &mut Prepared, slots: &Slots, launch: &Launch) -> Orders {
-        let mask = SigSet::thread_get_mask().unwrap_or_else(|_| SigSet::empty());
         let nowhere = (0, ptr::null());
         Orders {
             stdio: launch.stdio,
-            parent: nix::unistd::getpid().as_raw(),
-            directory: prepared.directory().map_or(ptr::null(), |d| d.as_ptr()),
+            parent: self.own,
+            directory: prepared.directory().map_or(ptr::null(), CStr::as_ptr),
             cpus: self.commands.as_ref().map_or(nowhere, CpuMask::raw),
             cgroup: launch.cgroup,
             hold: -1,
-            mask: *mask.as_ref(),
+            mask: *SigSet::empty().as_ref(),
             path: prepared.path().as_ptr(),
             argv: prepared.argv(),
             envp: prepared.envp(slots),
@@ -280,6 +291,7 @@ impl Spawner {
         let before = SigSet::all()
             .thread_swap_mask(nix::sys::signal::SigmaskHow::SIG_SETMASK)
             .map_err(refused)?;
+        orders.mask = *before.as_ref();
         let asked = clock::now();
         // SAFETY: the child runs `obey` on a stack that nobody uses, above a guard page. With
         // CLONE_VM it shares our memory, and with CLONE_VFORK we stand still until it has executed
@@ -301,13 +313,6 @@ impl Spawner {
         }
         before.thread_set_mask().map_err(refused)?;
         Ok((asked, pid))
-    }
-
-    /// Lets a held process execute its command.
-    pub(crate) fn release(&self, started: &mut Started) {
-        if let Some(writer) = started.hold.take() {
-            let _ = nix::unistd::write(&writer, b"!");
-        }
     }
 
     /// The starting stamp of a process that has ended.

@@ -26,8 +26,8 @@ pub(crate) fn allowed_cpus() -> Option<u64> {
         .map(|count| count.get() as u64)
 }
 
-/// There are no groups with such limits.
-pub(crate) fn group_process_limit() -> Option<u64> {
+/// Not told by the calls used here.
+pub(crate) fn process_limit() -> Option<u64> {
     None
 }
 

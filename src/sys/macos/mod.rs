@@ -13,7 +13,7 @@ use crate::sample::host::Stamp;
 use super::unix::{Cpus, Launch};
 use super::{Error, Prepared, Slots, command, session};
 
-pub(crate) use host::{allowed_cpus, cpu_model, facts, group_process_limit, peak_memory};
+pub(crate) use host::{allowed_cpus, cpu_model, facts, peak_memory, process_limit};
 
 /// Bytes in one unit of `ru_maxrss` (`getrusage(2)`).
 pub(crate) const MAX_RSS_UNIT: u64 = if cfg!(target_vendor = "apple") {
@@ -164,6 +164,12 @@ pub(crate) struct Started {
     pub(crate) asked: u64,
 }
 
+impl Started {
+    /// Nothing is held here.
+    #[allow(clippy::unused_self, reason = "the surface all platforms share")]
+    pub(crate) fn release(&mut self) {}
+}
+
 /// Starts processes, one at a time.
 #[derive(Debug)]
 pub(crate) struct Spawner;
@@ -204,9 +210,6 @@ impl Spawner {
         session::attend(pid);
         Ok(Started { pid, asked })
     }
-
-    /// Nothing is held here.
-    pub(crate) fn release(&self, _started: &mut Started) {}
 
     /// The starting stamp of a process that has ended.
     ///

@@ -1,0 +1,110 @@
+//! The document has the promised keys and comes back as it went out.
+
+use serde_json::Value;
+
+use super::*;
+use crate::analysis::{Analysis, Question, analyze};
+use crate::gate::{Expression, Gate, evaluate};
+use crate::report::fixture::{self, GREP, URING};
+use crate::sample::Recording;
+use crate::sample::recording::read;
+
+fn document(recordings: &[Recording]) -> String {
+    let analysis = analyze(recordings, &Question::default());
+    let gate = Gate::Expression(Expression::parse("wall/cpu > 3").unwrap());
+    let verdicts = evaluate(&[gate], &analysis);
+    write_to_string(&analysis, &verdicts)
+}
+
+fn write_to_string(analysis: &Analysis<'_>, verdicts: &[crate::gate::Verdict]) -> String {
+    let command_line = ["offbench".to_owned(), "a \"b\"".to_owned()];
+    let document = Document {
+        version: "0.1.0",
+        ..Document::new(analysis, verdicts, &command_line)
+    };
+    let mut out = Vec::new();
+    write(&mut out, &document).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+fn all() -> Vec<Recording> {
+    vec![
+        fixture::severe(),
+        fixture::recording(URING, 3),
+        fixture::failing(),
+        fixture::parallel(),
+    ]
+}
+
+#[test]
+fn what_is_read_back_is_what_was_written() {
+    let text = document(&all());
+    let back = read(text.as_bytes()).unwrap();
+    assert_eq!(back, all());
+    assert_eq!(document(&back), text);
+}
+
+#[test]
+fn the_promised_keys_are_there() {
+    let value: Value = serde_json::from_str(&document(&all())).unwrap();
+    let top = &value["offbench"];
+    assert_eq!(value["schema_version"], 2);
+    assert_eq!(value["primary_metric"], "time_wall_clock");
+    assert_eq!(value["metadata"]["start_time"], "2025-10-09T08:53:20Z");
+    assert_eq!(top["schema"], "offbench/1");
+    assert_eq!(top["host"]["governor"], "performance");
+    assert_eq!(top["comparisons"][0]["command"], 1);
+    assert_eq!(top["gates"][0]["verdict"], "fail");
+    let result = &value["results"][0];
+    assert_eq!(result["times"].as_array().unwrap().len(), 60);
+    assert_eq!(
+        result["measurements"][0]["time_wall_clock"]["unit"],
+        "second"
+    );
+    assert_eq!(result["summary"]["time_wall_clock"]["count"], 60);
+    assert_eq!(result["mean"], result["offbench"]["wall"]["mean"]);
+    let ours = &result["offbench"];
+    assert_eq!(ours["tier"], "severe");
+    assert_eq!(ours["phases"]["measured"], 60);
+    assert_eq!(ours["causes"][0]["id"], "disk-flush");
+    assert_eq!(ours["explain"]["named"], 0.97);
+    assert!(ours["wall"]["median_exact_interval"][0].is_f64());
+    assert!(ours["wall"]["p99_interval"].is_null());
+    assert!(ours["slices"]["throttled"].is_null());
+    assert_eq!(ours["runs"].as_array().unwrap().len(), 61);
+    assert_eq!(ours["runs"][0]["phase"], "warmup");
+    let failing = &value["results"][2];
+    assert_eq!(failing["exit_codes"][2], 3);
+    assert_eq!(failing["exit_codes"][4], 139);
+    assert_eq!(failing["offbench"]["partial"], true);
+    assert!(value["results"][3]["offbench"]["off_cpu"].is_null());
+}
+
+#[test]
+fn a_command_without_a_good_run_has_nulls() {
+    let mut recording = fixture::failing();
+    let failed: Vec<_> = recording
+        .samples
+        .iter()
+        .filter(|s| !s.outcome.success())
+        .collect();
+    recording.samples = failed.into_iter().collect();
+    let text = document(&[recording, fixture::recording(GREP, 1)]);
+    let value: Value = serde_json::from_str(&text).unwrap();
+    assert!(value["results"][0]["mean"].is_null());
+    assert!(value["results"][0]["offbench"]["wall"].is_null());
+    assert_eq!(value["offbench"]["comparisons"][0]["verdict"], "failed");
+}
+
+#[test]
+fn unknown_cpu_time_is_no_zero() {
+    let foreign = br#"{"results": [{"command": "x", "times": [1.0, 1.1, 1.2], "user": 0.5}]}"#;
+    let text = document(&read(foreign).unwrap());
+    let value: Value = serde_json::from_str(&text).unwrap();
+    let result = &value["results"][0];
+    assert!(result["user"].is_null() && result["offbench"]["cpu"].is_null());
+    assert!(result["offbench"]["runs"][0]["user_s"].is_null());
+    assert!(result["offbench"]["wall_cpu_ratio"]["value"].is_null());
+    assert_eq!(result["memory_usage_byte"].as_array().unwrap().len(), 0);
+    assert_eq!(document(&read(text.as_bytes()).unwrap()), text);
+}

@@ -1,0 +1,210 @@
+//! The table that Markdown, AsciiDoc and org-mode share: heads, cells, and sentences below it.
+//! Cells are plain text; each format escapes for itself.
+
+use super::{Document, Sort};
+use crate::analysis::Subject;
+use crate::diagnose::Tier;
+use crate::gate::Decision;
+use crate::metric::{CPU, WALL};
+use crate::stats::Summary;
+use crate::unit::{TimeFormat, TimeUnit, display_escaped, ratio, signed_percent};
+
+/// A table with sentences.
+pub(super) struct Markup {
+    /// Names of the columns; the first is the command's, the others are numbers.
+    pub(super) heads: Vec<String>,
+    /// One row a command.
+    pub(super) rows: Vec<Row>,
+    /// What may be said, a sentence each.
+    pub(super) sentences: Vec<String>,
+}
+
+/// One command.
+pub(super) struct Row {
+    /// `2. `, or nothing where there is one command.
+    pub(super) number: String,
+    /// Its name, without control characters.
+    pub(super) command: String,
+    /// A cell for each further column.
+    pub(super) cells: Vec<String>,
+}
+
+impl Markup {
+    /// The table of a document.
+    pub(super) fn of(document: &Document<'_>) -> Self {
+        let analysis = document.analysis;
+        let unit = unit(document);
+        let several = analysis.subjects.len() > 1;
+        let name = unit.name(true);
+        let level = (analysis.question.settings.level * 1000.0).round() / 10.0;
+        let mut heads = vec![
+            "Command".to_owned(),
+            format!("Median [{name}]"),
+            format!("{level}% interval [{name}]"),
+            format!("Mean ± σ [{name}]"),
+            format!("Min … max [{name}]"),
+            format!("CPU [{name}]"),
+            "Wall/CPU".to_owned(),
+        ];
+        if several {
+            heads.push(format!("Wall vs {}", analysis.reference + 1));
+        }
+        heads.push("Remarks".to_owned());
+        let rows = order(document).into_iter().map(|place| {
+            let subject = &analysis.subjects[place];
+            let mut cells = cells(subject, unit);
+            if several {
+                cells.push(change(document, place));
+            }
+            cells.push(remarks(subject));
+            Row {
+                number: if several {
+                    format!("{}. ", place + 1)
+                } else {
+                    String::new()
+                },
+                command: display_escaped(subject.name().as_ref()).into_owned(),
+                cells,
+            }
+        });
+        Self {
+            heads,
+            rows: rows.collect(),
+            sentences: sentences(document),
+        }
+    }
+}
+
+/// One unit for the whole table: the user's, or that of the first command.
+fn unit(document: &Document<'_>) -> TimeUnit {
+    let mut walls = document
+        .analysis
+        .subjects
+        .iter()
+        .filter_map(|one| one.summary(WALL));
+    let median = walls.next().and_then(|wall| wall.get("median"));
+    let fitting = || TimeUnit::for_median(median.map_or(0.0, |median| median.value));
+    document.unit.unwrap_or_else(fitting)
+}
+
+fn order(document: &Document<'_>) -> Vec<usize> {
+    let subjects = &document.analysis.subjects;
+    let mut places: Vec<usize> = (0..subjects.len()).collect();
+    if document.sort == Sort::MeanTime {
+        let mean = |place: &usize| {
+            let mean = subjects[*place]
+                .summary(WALL)
+                .and_then(|wall| wall.get("mean"));
+            mean.map_or(f64::INFINITY, |mean| mean.value)
+        };
+        places.sort_by(|a, b| mean(a).total_cmp(&mean(b)));
+    }
+    places
+}
+
+fn cells(subject: &Subject<'_>, unit: TimeUnit) -> Vec<String> {
+    let nothing = || "n/a".to_owned();
+    let Some(wall) = subject.summary(WALL) else {
+        return vec![nothing(); 6];
+    };
+    let format = format(wall, unit);
+    let value = |id: &str| {
+        wall.get(id)
+            .map_or_else(nothing, |found| format.value(found.value))
+    };
+    let interval = wall.get("median").and_then(|found| found.interval);
+    let interval = interval.map_or_else(nothing, |found| {
+        format!("{} … {}", format.value(found.low), format.value(found.high))
+    });
+    let cpu = subject.summary(CPU).and_then(|cpu| {
+        let median = cpu.get("median")?;
+        Some(self::format(cpu, unit).value(median.value))
+    });
+    vec![
+        value("median"),
+        interval,
+        format!("{} ± {}", value("mean"), value("stddev")),
+        format!("{} … {}", value("min"), value("max")),
+        cpu.unwrap_or_else(nothing),
+        subject
+            .ratio
+            .map_or_else(nothing, |found| ratio(found.value)),
+    ]
+}
+
+fn format(summary: &Summary, unit: TimeUnit) -> TimeFormat {
+    let median = summary.get("median");
+    let value = median.map_or(0.0, |found| found.value);
+    let limits = median.and_then(|found| found.interval);
+    let span = limits.map_or((value * 0.98, value * 1.02), |found| {
+        (found.low, found.high)
+    });
+    TimeFormat::in_unit(unit, span, true)
+}
+
+fn change(document: &Document<'_>, place: usize) -> String {
+    let versus = document
+        .analysis
+        .comparisons
+        .iter()
+        .find(|one| one.command == place);
+    let Some(versus) = versus else {
+        return "reference".to_owned();
+    };
+    let Some(found) = versus.metric(WALL).and_then(|one| one.ratio) else {
+        return "n/a".to_owned();
+    };
+    let bare = |limit: f64| signed_percent(limit - 1.0).trim_end_matches('%').to_owned();
+    let value = signed_percent(found.value - 1.0);
+    match found.interval {
+        Some(limits) => format!("{value} ({} to {})", bare(limits.low), bare(limits.high)),
+        None => value,
+    }
+}
+
+fn remarks(subject: &Subject<'_>) -> String {
+    let counts = subject.counts;
+    let mut words = Vec::new();
+    if let Some(found) = subject
+        .diagnosis
+        .as_ref()
+        .filter(|found| found.tier > Tier::None)
+    {
+        let cause = found.cause.map(|cause| format!(" ({})", cause.id()));
+        words.push(format!("{}{}", found.tier.id(), cause.unwrap_or_default()));
+    }
+    if counts.failed > 0 {
+        words.push(format!("failed {} of {}", counts.failed, counts.measured));
+    }
+    if subject.recording.cut_short.is_some() {
+        words.push("cut short".to_owned());
+    }
+    words.extend(subject.warnings.iter().map(|warning| warning.id.to_owned()));
+    words.join(", ")
+}
+
+fn sentences(document: &Document<'_>) -> Vec<String> {
+    let mut sentences = Vec::new();
+    for versus in &document.analysis.comparisons {
+        sentences.push(versus.sentence.clone());
+        sentences.extend(versus.remarks.iter().cloned());
+    }
+    let several = document.analysis.subjects.len() > 1;
+    for verdict in document.verdicts {
+        let word = match verdict.decision {
+            Decision::Ok => "ok",
+            Decision::Fail => "FAIL",
+            Decision::Unsure => "unsure",
+        };
+        let number = if several {
+            format!("{} ", verdict.command + 1)
+        } else {
+            String::new()
+        };
+        sentences.push(format!(
+            "gate {word}: {number}{} {}",
+            verdict.expression, verdict.reason
+        ));
+    }
+    sentences
+}
