@@ -71,7 +71,7 @@ pub(crate) fn clap(error: &clap::Error) -> Code {
     let mut help = Vec::new();
     for line in lines.map(str::trim) {
         if let Some(tip) = line.strip_prefix("tip: ") {
-            help.push(tip.to_owned());
+            help.push(did_you_mean(tip));
         } else if line.starts_with('[') || line.starts_with('<') || line.starts_with("--") {
             text.push(' ');
             text.push_str(line);
@@ -81,6 +81,16 @@ pub(crate) fn clap(error: &clap::Error) -> Code {
     let text = crate::unit::display_escaped(text.as_ref()).into_owned();
     Message::error(text).help(Some(&help.join("\n"))).say();
     Code::Usage
+}
+
+/// `a similar argument exists: '--style'` in our words.
+fn did_you_mean(tip: &str) -> String {
+    match tip.split_once(": ") {
+        Some((before, words)) if before.contains("similar") => {
+            format!("did you mean {}?", words.replace('\'', "`"))
+        }
+        _ => tip.to_owned(),
+    }
 }
 
 pub(crate) fn usage(problems: &[Problem]) -> Code {

@@ -6,6 +6,9 @@ mod args;
 mod environment;
 mod exit;
 mod generate;
+mod help;
+mod journal;
+mod manual;
 mod message;
 mod session;
 mod shell_time;
@@ -21,6 +24,9 @@ use crate::run::Session;
 use args::{Args, Job};
 use environment::Environment;
 use exit::Code;
+use journal::Journal;
+
+pub use generate::{COMPLETIONS, completion_text, manual_page};
 
 /// The whole program.
 #[must_use]
@@ -28,6 +34,9 @@ pub fn main() -> ExitCode {
     let environment = Environment::read();
     let args = match Args::try_parse_from(&environment.arguments) {
         Ok(args) => args,
+        Err(error) if help::is_short(&error, &environment.arguments) => {
+            return help::print().into();
+        }
         Err(error) => return exit::clap(&error).into(),
     };
     let streams = match crate::run::session::begin() {
@@ -53,15 +62,15 @@ fn perform(job: &Job, stdout_closed: bool) -> Code {
         return exit::cannot_begin(&problems);
     }
     exit::remarks(&job.remarks);
-    let session = session::execute(job);
-    conclude(job, &session, stdout_closed)
+    let (session, journal) = session::execute(job);
+    conclude(job, &session, journal, stdout_closed)
 }
 
 /// Everything that follows from what was measured.
-fn conclude(job: &Job, session: &Session, stdout_closed: bool) -> Code {
+fn conclude(job: &Job, session: &Session, mut journal: Journal, stdout_closed: bool) -> Code {
     let analysis = analysis::analyze(&session.recordings, &job.question);
     let verdicts = gate::evaluate(&job.gates, &analysis);
-    let written = write::everything(job, &analysis, &verdicts);
+    let written = write::everything(job, &analysis, &verdicts, &mut journal);
     exit::session(session, job);
     exit::code(job, session, &verdicts, &written, stdout_closed)
 }

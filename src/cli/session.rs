@@ -2,6 +2,7 @@
 
 use super::args::{Job, Target};
 use super::exit::Trouble;
+use super::journal::Journal;
 use super::{shell_time, write};
 use crate::progress::Progress;
 use crate::run::{self, Event, Flow, Observer, Session, Tools};
@@ -30,21 +31,23 @@ pub(crate) fn check(job: &Job) -> Vec<Trouble> {
 }
 
 /// Runs everything.
-pub(crate) fn execute(job: &Job) -> Session {
+pub(crate) fn execute(job: &Job) -> (Session, Journal) {
     let host = run::session::host();
     let conditions = conditions(job);
     let clock = SystemClock::begin();
     let mut executor = match ProcessExecutor::new(&job.plan, clock) {
         Ok(executor) => executor,
         Err(error) => {
-            return Session {
+            let session = Session {
                 errors: vec![(0, error)],
                 ..Session::default()
             };
+            return (session, Journal::default());
         }
     };
     let mut audience = Audience {
         progress: Progress::new(&job.plan, job.outputs.style),
+        journal: Journal::new(job, &host, &conditions),
         gone: write::header(job).is_err(),
     };
     let tools = Tools {
@@ -55,12 +58,13 @@ pub(crate) fn execute(job: &Job) -> Session {
     let mut session = run::execute(&job.plan, &host, conditions, tools);
     drop(executor);
     shell_time::note(job, &mut session);
-    session
+    (session, audience.journal)
 }
 
-/// Shows progress, and stops when whoever reads the report has gone away.
+/// Shows progress, keeps the journal, and stops when whoever reads the report has gone away.
 struct Audience {
     progress: Progress,
+    journal: Journal,
     gone: bool,
 }
 
@@ -70,6 +74,7 @@ impl Observer for Audience {
             self.gone = true;
             return Flow::Stop;
         }
+        self.journal.event(event);
         self.progress.event(event)
     }
 }

@@ -53,7 +53,7 @@ fn sentence(recording: &Recording, time: Duration) -> String {
     let unit = TimeUnit::for_median(seconds);
     let format = TimeFormat::in_unit(unit, (seconds * 0.95, seconds * 1.05), false);
     format!(
-        "`{shell}` alone takes {}, which is part of every time above; -N runs the command without it",
+        "`{shell}` alone takes {}, which is part of every time above: nothing is subtracted",
         format.with_unit(seconds)
     )
 }

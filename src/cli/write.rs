@@ -1,6 +1,7 @@
 //! Hands out the writers: the screen, and files that are replaced only when the new content is
 //! complete.
 
+use std::fs::OpenOptions;
 use std::io::{self, BufWriter, Write};
 use std::os::fd::AsFd;
 use std::path::Path;
@@ -8,10 +9,11 @@ use std::path::Path;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::args::{Job, Target};
+use super::journal::{self, Journal};
 use crate::analysis::Analysis;
 use crate::gate::Verdict;
 use crate::plan::Order;
-use crate::report::{Document, Format, Kind, terminal};
+use crate::report::{Document, Format, Kind, annotations, terminal};
 use crate::unit::display_escaped;
 
 /// What could not be written.
@@ -24,7 +26,12 @@ pub(crate) struct Written {
 }
 
 /// Writes exports first: a broken screen must not lose them.
-pub(crate) fn everything(job: &Job, analysis: &Analysis<'_>, verdicts: &[Verdict]) -> Written {
+pub(crate) fn everything(
+    job: &Job,
+    analysis: &Analysis<'_>,
+    verdicts: &[Verdict],
+    journal: &mut Journal,
+) -> Written {
     let style = &job.outputs.style;
     let document = Document {
         unit: style.unit,
@@ -34,6 +41,17 @@ pub(crate) fn everything(job: &Job, analysis: &Analysis<'_>, verdicts: &[Verdict
     let mut written = Written::default();
     for (format, target) in &job.outputs.exports {
         let (place, result) = match target {
+            Target::File(path) if format.id == journal::FORMAT => (
+                path.display().to_string(),
+                journal.finish(analysis, verdicts),
+            ),
+            Target::Stdout if format.id == journal::FORMAT => (
+                "standard output".to_string(),
+                journal.finish(analysis, verdicts),
+            ),
+            Target::File(path) if job.outputs.appends(format, path) => {
+                (path.display().to_string(), append(path, format, &document))
+            }
             Target::File(path) => (path.display().to_string(), replace(path, format, &document)),
             Target::Stdout => ("standard output".to_string(), to_stdout(format, &document)),
         };
@@ -62,16 +80,15 @@ pub(crate) fn header(job: &Job) -> io::Result<()> {
     let line = match plan.benchmarks.as_slice() {
         [one] => {
             let command = display_escaped(&one.command);
-            let name = one.name.as_deref().unwrap_or(&command);
-            format!("measuring {name}\n")
+            format!("measuring {}", one.name.as_deref().unwrap_or(&command))
         }
         all => format!(
-            "measuring {} commands {order}, seed {}\n",
+            "measuring {} commands {order}, seed {}",
             all.len(),
             plan.seed
         ),
     };
-    let line = job.outputs.style.text(&line);
+    let line = job.outputs.style.text(&line) + "\n";
     if job.outputs.takes_stdout() {
         io::stderr().lock().write_all(line.as_bytes())
     } else {
@@ -96,6 +113,9 @@ fn screen(job: &Job, document: &Document<'_>) -> io::Result<()> {
     let style = &job.outputs.style;
     let mut text = Vec::new();
     terminal::report(&mut text, style, document)?;
+    if job.outputs.annotate {
+        annotations::write(&mut text, document)?;
+    }
     if job.outputs.takes_stdout() {
         io::stderr().lock().write_all(&text)
     } else {
@@ -110,6 +130,14 @@ fn to_stdout(format: &Format, document: &Document<'_>) -> io::Result<()> {
     let mut writer = BufWriter::new(io::stdout().lock());
     (format.write)(&mut writer, document)?;
     writer.flush()
+}
+
+/// Adds to a file that belongs to several writers.
+fn append(path: &Path, format: &Format, document: &Document<'_>) -> io::Result<()> {
+    let mut text = Vec::new();
+    (format.write)(&mut text, document)?;
+    let mut file = OpenOptions::new().append(true).create(true).open(path)?;
+    file.write_all(&text)
 }
 
 /// Writes beside the target and renames; the old content stays until the new one is complete.

@@ -138,7 +138,8 @@ impl Runner<'_> {
     }
 
     fn fail(&mut self, benchmark: usize, error: RunError) {
-        self.slots[benchmark].recording.cut_short = Some(CutShort::Failed(error.to_string()));
+        self.slots[benchmark].recording.cut_short =
+            Some(CutShort::Failed(format!("cannot {error}")));
         self.session.errors.push((benchmark, error));
         self.schedule.stop();
     }

@@ -12,4 +12,5 @@
 mod basics;
 mod findings;
 mod gates;
+mod generated;
 mod support;

@@ -6,10 +6,12 @@ use clap::Args;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Off-CPU time")]
 pub(crate) struct DiagnoseArgs {
-    /// Waiting is intended: no finding about it
+    /// Waiting is intended: no finding
     #[arg(long)]
     pub(crate) expect_wait: bool,
-    /// A run ends when all processes it started have ended
-    #[arg(long)]
+    /// Runs end with their last process
+    ///
+    /// Not with the command itself, but when everything that it started has ended.
+    #[arg(hide_short_help = true, long)]
     pub(crate) wait_descendants: bool,
 }

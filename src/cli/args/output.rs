@@ -1,7 +1,9 @@
 //! How results leave: style, colour, unit, files.
 
+#![allow(clippy::doc_markdown, reason = "doc comments are the help")]
+
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
@@ -14,26 +16,71 @@ use crate::unit::TimeUnit;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutputArgs {
-    /// What the screen shows: full with a progress line, basic without, none
+    /// What the screen shows
+    ///
+    /// auto suits where the output goes. full: colours and progress; nocolor: progress; color: colours; basic:
+    /// neither; none: nothing but errors and gates that did not pass.
     #[arg(long, value_enum, value_name = "TYPE", default_value = "auto")]
     style: StyleWord,
-    /// Colours
-    #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
+    /// When colours are used
+    ///
+    /// auto: on a terminal, unless TERM is dumb or NO_COLOR is set.
+    #[arg(
+        hide_short_help = true,
+        long,
+        value_enum,
+        value_name = "WHEN",
+        default_value = "auto"
+    )]
     color: ColorWord,
     /// Only ASCII characters
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     ascii: bool,
-    /// Unit of times: ns, us, ms, s, min, h, or their long names
+    /// Unit of times: ns us ms s min h
     #[arg(short = 'u', long, value_name = "UNIT")]
     time_unit: Option<String>,
-    /// What is shown of a command: default, time, all, or METRIC[:UNIT],…
+    /// default, time, all, or a list
+    ///
+    /// What is shown of a command: METRIC[:UNIT],… with the names of hyperfine 2 (time_wall_clock, time_cpu,
+    /// time_user, time_system, memory_peak_resident, cpu_cycles, instructions, cache_references, cache_misses,
+    /// branch_misses) or our own (wall, user, sys, cpu, off-cpu, rss, …). Hardware counters are read only when
+    /// they are asked for here.
     #[arg(long, value_name = "LIST")]
     metrics: Option<String>,
-    /// Order of the commands in tables
-    #[arg(long, value_enum, value_name = "ORDER", default_value = "auto")]
+    /// Order of tables
+    ///
+    /// auto and command: as given. mean-time: fastest first.
+    #[arg(
+        hide_short_help = true,
+        long,
+        value_enum,
+        value_name = "ORDER",
+        default_value = "auto"
+    )]
     sort: SortWord,
+    /// Annotations for a build service
+    ///
+    /// github: an error for each gate that failed, a warning for each off-CPU finding of warning or more, as
+    /// workflow commands of GitHub Actions. auto: there only.
+    #[arg(
+        hide_short_help = true,
+        long,
+        value_enum,
+        value_name = "WHEN",
+        default_value = "auto"
+    )]
+    annotate: AnnotateWord,
     #[command(flatten)]
     exports: ExportArgs,
+}
+
+/// The words of `--annotate`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum AnnotateWord {
+    /// On GitHub Actions
+    Auto,
+    Github,
+    Never,
 }
 
 /// The words of `--style`.
@@ -94,6 +141,8 @@ impl Args for ExportArgs {
                     .long(format!("export-{}", format.id))
                     .value_name("FILE")
                     .value_parser(clap::value_parser!(OsString))
+                    .value_hint(clap::ValueHint::FilePath)
+                    .hide_short_help(true)
                     .help(help),
             );
         }
@@ -126,6 +175,10 @@ impl clap::FromArgMatches for ExportArgs {
 pub(crate) struct Outputs {
     pub(crate) style: Style,
     pub(crate) exports: Vec<(&'static Format, Target)>,
+    /// Whether annotations follow the report.
+    pub(crate) annotate: bool,
+    /// A Markdown file that other steps of a build write to as well.
+    shared_summary: Option<PathBuf>,
 }
 
 impl Outputs {
@@ -134,6 +187,11 @@ impl Outputs {
         self.exports
             .iter()
             .any(|(_, target)| *target == Target::Stdout)
+    }
+
+    /// Whether that file is added to and not replaced.
+    pub(crate) fn appends(&self, format: &Format, path: &Path) -> bool {
+        format.id == "markdown" && self.shared_summary.as_deref() == Some(path)
     }
 }
 
@@ -158,6 +216,16 @@ impl OutputArgs {
                 ..self.style(environment, to_stderr)
             },
             exports,
+            annotate: match self.annotate {
+                AnnotateWord::Auto => {
+                    environment.variable("GITHUB_ACTIONS") == Some("true".as_ref())
+                }
+                AnnotateWord::Github => true,
+                AnnotateWord::Never => false,
+            },
+            shared_summary: environment
+                .variable("GITHUB_STEP_SUMMARY")
+                .map(PathBuf::from),
         }
     }
 
