@@ -21,8 +21,8 @@ Register-ArgumentCompleter -Native -CommandName 'offbench' -ScriptBlock {
 
     $completions = @(switch ($command) {
         'offbench' {
-            [CompletionResult]::new('-w', '-w', [CompletionResultType]::ParameterName, 'Runs before the measured ones [default: 1]')
-            [CompletionResult]::new('--warmup', '--warmup', [CompletionResultType]::ParameterName, 'Runs before the measured ones [default: 1]')
+            [CompletionResult]::new('-w', '-w', [CompletionResultType]::ParameterName, 'Runs before measuring [default: 1]')
+            [CompletionResult]::new('--warmup', '--warmup', [CompletionResultType]::ParameterName, 'Runs before measuring [default: 1]')
             [CompletionResult]::new('-m', '-m', [CompletionResultType]::ParameterName, 'At least so many runs [default: 10]')
             [CompletionResult]::new('--min-runs', '--min-runs', [CompletionResultType]::ParameterName, 'At least so many runs [default: 10]')
             [CompletionResult]::new('-M', '-M ', [CompletionResultType]::ParameterName, 'At most so many runs')
@@ -84,7 +84,7 @@ Register-ArgumentCompleter -Native -CommandName 'offbench' -ScriptBlock {
             [CompletionResult]::new('--export-github-action-benchmark', '--export-github-action-benchmark', [CompletionResultType]::ParameterName, 'JSON for github-action-benchmark, smaller is better; `-` is standard output')
             [CompletionResult]::new('--completions', '--completions', [CompletionResultType]::ParameterName, 'Print completions for a shell')
             [CompletionResult]::new('--pin', '--pin', [CompletionResultType]::ParameterName, 'Run the commands on our own CPU')
-            [CompletionResult]::new('-N', '-N ', [CompletionResultType]::ParameterName, 'No shell, everything literal (--shell=none)')
+            [CompletionResult]::new('-N', '-N ', [CompletionResultType]::ParameterName, 'No shell: all is literal (--shell=none)')
             [CompletionResult]::new('-S', '-S ', [CompletionResultType]::ParameterName, 'Through sh (--shell=default)')
             [CompletionResult]::new('--argv', '--argv', [CompletionResultType]::ParameterName, 'Words after -- are one command')
             [CompletionResult]::new('--zip', '--zip', [CompletionResultType]::ParameterName, 'Pair parameters instead of combining them')

@@ -18,8 +18,8 @@ set edit:completion:arg-completer[offbench] = {|@words|
     }
     var completions = [
         &'offbench'= {
-            cand -w 'Runs before the measured ones [default: 1]'
-            cand --warmup 'Runs before the measured ones [default: 1]'
+            cand -w 'Runs before measuring [default: 1]'
+            cand --warmup 'Runs before measuring [default: 1]'
             cand -m 'At least so many runs [default: 10]'
             cand --min-runs 'At least so many runs [default: 10]'
             cand -M 'At most so many runs'
@@ -81,7 +81,7 @@ set edit:completion:arg-completer[offbench] = {|@words|
             cand --export-github-action-benchmark 'JSON for github-action-benchmark, smaller is better; `-` is standard output'
             cand --completions 'Print completions for a shell'
             cand --pin 'Run the commands on our own CPU'
-            cand -N 'No shell, everything literal (--shell=none)'
+            cand -N 'No shell: all is literal (--shell=none)'
             cand -S 'Through sh (--shell=default)'
             cand --argv 'Words after -- are one command'
             cand --zip 'Pair parameters instead of combining them'

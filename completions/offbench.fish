@@ -1,4 +1,4 @@
-complete -c offbench -s w -l warmup -d 'Runs before the measured ones [default: 1]' -r
+complete -c offbench -s w -l warmup -d 'Runs before measuring [default: 1]' -r
 complete -c offbench -s m -l min-runs -d 'At least so many runs [default: 10]' -r
 complete -c offbench -s M -l max-runs -d 'At most so many runs' -r
 complete -c offbench -s r -l runs -d 'Exactly so many runs' -r
@@ -66,7 +66,7 @@ powershell\t'`PowerShell`'
 elvish\t'Elvish'
 nushell\t'Nushell'"
 complete -c offbench -l pin -d 'Run the commands on our own CPU'
-complete -c offbench -s N -d 'No shell, everything literal (--shell=none)'
+complete -c offbench -s N -d 'No shell: all is literal (--shell=none)'
 complete -c offbench -s S -d 'Through sh (--shell=default)'
 complete -c offbench -l argv -d 'Words after -- are one command'
 complete -c offbench -l zip -d 'Pair parameters instead of combining them'

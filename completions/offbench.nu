@@ -30,7 +30,7 @@ module completions {
 
   # Measures how long commands take, how sure that is, and what they waited for
   export extern offbench [
-    --warmup(-w): string      # Runs before the measured ones [default: 1]
+    --warmup(-w): string      # Runs before measuring [default: 1]
     --min-runs(-m): string    # At least so many runs [default: 10]
     --max-runs(-M): string    # At most so many runs
     --runs(-r): string        # Exactly so many runs
@@ -44,7 +44,7 @@ module completions {
     --cpu: string             # Run the commands on these CPUs
     --pin                     # Run the commands on our own CPU
     --shell: string           # Shell of the commands [default: auto]
-    -N                        # No shell, everything literal (--shell=none)
+    -N                        # No shell: all is literal (--shell=none)
     -S                        # Through sh (--shell=default)
     --argv                    # Words after -- are one command
     --command-name(-n): string # Name of a command in reports

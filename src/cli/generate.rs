@@ -78,7 +78,6 @@ pub fn manual_page() -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
     page.render_title(&mut text)?;
     page.render_name_section(&mut text)?;
-    page.render_synopsis_section(&mut text)?;
     text.extend(manual::opening().into_bytes());
     page.render_options_section(&mut text)?;
     text.extend(manual::sections().into_bytes());

@@ -147,7 +147,9 @@ const EXAMPLES: &[(&str, &str)] = &[
 
 /// The description, which stands above the options.
 pub(super) fn opening() -> String {
-    let mut text = String::from(".SH DESCRIPTION\n");
+    let mut text = String::from(
+        ".SH SYNOPSIS\n\\fBoffbench\\fR [\\fIOPTIONS\\fR] \\fICOMMAND\\fR...\n.SH DESCRIPTION\n",
+    );
     paragraphs(&mut text, DESCRIPTION);
     text
 }

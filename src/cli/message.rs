@@ -18,7 +18,7 @@ impl Message {
     pub(crate) fn error(text: impl Into<String>) -> Self {
         Self {
             kind: "error",
-            text: text.into(),
+            text: clean(&text.into()),
             ..Self::default()
         }
     }
@@ -33,7 +33,7 @@ impl Message {
 
     /// What must be known with it.
     pub(crate) fn note(mut self, note: impl Into<String>) -> Self {
-        self.notes.push(note.into());
+        self.notes.push(clean(&note.into()));
         self
     }
 
@@ -46,7 +46,7 @@ impl Message {
     /// What to do about it, one line for each way.
     pub(crate) fn help(mut self, help: Option<&str>) -> Self {
         let lines = help.unwrap_or_default().lines();
-        self.help.extend(lines.map(str::to_owned));
+        self.help.extend(lines.map(clean));
         self
     }
 
@@ -75,6 +75,11 @@ impl Message {
         };
         let _ = stderr.lock().write_all(self.render(width).as_bytes());
     }
+}
+
+/// What came from outside never reaches the terminal raw.
+fn clean(text: &str) -> String {
+    crate::unit::display_escaped(text.as_ref()).into_owned()
 }
 
 /// Breaks a text between words; later lines stand below the first word of the text, or near the

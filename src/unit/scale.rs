@@ -116,7 +116,10 @@ mod tests {
     fn units_are_found_by_the_words_of_options() {
         let millions = Scale::named(Unit::Count, "M").unwrap();
         assert_eq!(millions.with_unit(2.5e6), "2.50 M");
-        assert_eq!(Scale::named(Unit::Count, "B").unwrap().size, 1e9);
+        assert_eq!(
+            Scale::named(Unit::Count, "B").unwrap().with_unit(2e9),
+            "2.00 G"
+        );
         assert_eq!(
             Scale::named(Unit::Bytes, "MB").unwrap().with_unit(5e5),
             "0.500 MB"

@@ -13,4 +13,7 @@ mod basics;
 mod findings;
 mod gates;
 mod generated;
+mod options;
+mod streams;
 mod support;
+mod terminal;

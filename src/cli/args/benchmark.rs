@@ -25,7 +25,7 @@ pub(crate) struct BenchmarkArgs {
     /// command. Hooks always run through a shell: this one, or sh.
     #[arg(long, value_name = "auto|none|default|CMD", overrides_with = "shell", conflicts_with_all = ["no_shell", "default_shell"])]
     shell: Option<OsString>,
-    /// No shell, everything literal (--shell=none)
+    /// No shell: all is literal (--shell=none)
     #[arg(short = 'N', conflicts_with = "default_shell")]
     no_shell: bool,
     /// Through sh (--shell=default)

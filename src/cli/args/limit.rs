@@ -12,7 +12,7 @@ use crate::plan::{Limits, Order, Placement};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Runs")]
 pub(crate) struct LimitArgs {
-    /// Runs before the measured ones [default: 1]
+    /// Runs before measuring [default: 1]
     ///
     /// A number, or `auto` to run until the times are steady. Warm-up runs have the prepare and conclude
     /// commands around them and enter no statistic.
