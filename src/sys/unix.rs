@@ -163,8 +163,9 @@ fn any_child(flags: i32) -> Brood {
 
 /// Does nothing for a while; a signal ends it early.
 pub(crate) fn pause(duration: Duration) {
-    let timeout = nix::poll::PollTimeout::try_from(duration).unwrap_or(nix::poll::PollTimeout::MAX);
-    let _ = nix::poll::poll(&mut [], timeout);
+    let time = nix::sys::time::TimeSpec::from_duration(duration);
+    // SAFETY: a time that outlives the call; what remains of it is not wanted.
+    unsafe { libc::nanosleep(time.as_ref(), std::ptr::null_mut()) };
 }
 
 fn wait4(pid: i32, flags: i32) -> std::io::Result<Option<Ended>> {

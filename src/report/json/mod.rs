@@ -223,4 +223,6 @@ pub(super) fn pair(interval: Interval) -> [f64; 2] {
 }
 
 #[cfg(test)]
+mod schema;
+#[cfg(test)]
 mod tests;

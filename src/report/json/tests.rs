@@ -108,3 +108,21 @@ fn unknown_cpu_time_is_no_zero() {
     assert_eq!(result["memory_usage_byte"].as_array().unwrap().len(), 0);
     assert_eq!(document(&read(text.as_bytes()).unwrap()), text);
 }
+
+#[test]
+fn the_document_is_as_its_schema_says() {
+    let mut recordings = all();
+    recordings[1].conditions.name = Some("x".into());
+    recordings[1].conditions.parameters = [("n".to_owned(), "1".to_owned())].into();
+    recordings[3].host.cpus = None;
+    recordings[3].machine = [("pgmajfault".to_owned(), 3.0)].into();
+    recordings[3].cut_short = Some(crate::sample::recording::CutShort::Failed("x".into()));
+    recordings.extend(read(br#"{"results": [{"command": "x", "times": [1.0, 1.1]}]}"#).unwrap());
+    let value: Value = serde_json::from_str(&document(&recordings)).unwrap();
+    let faults = schema::faults(&value);
+    assert!(faults.is_empty(), "{faults:#?}");
+    let mut wrong = value;
+    wrong["results"][0]["offbench"]["tier"] = "loud".into();
+    wrong["results"][0]["offbench"]["runs"][0]["wall_s"] = Value::Null;
+    assert_eq!(schema::faults(&wrong).len(), 2);
+}

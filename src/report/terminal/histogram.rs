@@ -1,7 +1,7 @@
 //! Where the time of a run went, as one bar, and the runs in their order, as one line.
 
 use super::layout::{bar, columns_of, sparkline, wrap};
-use super::summary::{row_format, split_is_sampled};
+use super::summary::{DIGITS, row_format, split_is_sampled};
 use crate::analysis::Subject;
 use crate::diagnose::{Diagnosis, Slices, Tier};
 use crate::metric::WALL;
@@ -100,7 +100,7 @@ fn runs(style: &Style, subject: &Subject<'_>) -> Vec<String> {
         .measured()
         .map(|s| s.wall.as_secs_f64())
         .collect();
-    let format = row_format(style, wall, None);
+    let format = row_format(style, wall, None, DIGITS[1]);
     let limit = |id: &str| wall.get(id).map_or(0.0, |found| found.value);
     let words = format!(
         "in run order, {} {} {}",

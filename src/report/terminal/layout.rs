@@ -98,28 +98,32 @@ pub(super) fn bar(style: &Style, shares: &[f64; 4], width: usize) -> String {
     parts.map(|(glyph, count)| glyph.repeat(count)).collect()
 }
 
-/// Values in order as a line of bars; where there are more values than cells, a cell shows the
-/// largest of its values.
+/// Values in order as a line of bars. A cell that stands for several values shows the largest, so
+/// that a single slow run is seen; one that stands for many shows their mean.
 pub(super) fn sparkline(style: &Style, values: &[f64], width: usize) -> String {
     const UNICODE: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     const ASCII: [char; 8] = ['_', '.', '-', ':', '=', '+', '*', '#'];
+    const MANY: usize = 8;
     let glyphs = if style.unicode { UNICODE } else { ASCII };
-    let largest = |values: &[f64]| values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let count = values.len().min(width);
-    let (low, high) = (
-        values.iter().copied().fold(f64::INFINITY, f64::min),
-        largest(values),
-    );
-    let scale = if high > low { 7.0 / (high - low) } else { 0.0 };
-    (0..count)
+    let cells: Vec<f64> = (0..count)
         .map(|cell| {
-            let (from, to) = (
-                cell * values.len() / count,
-                (cell + 1) * values.len() / count,
-            );
-            let level = (largest(&values[from..to]) - low) * scale;
-            glyphs[(level.round() as usize).min(7)]
+            let from = cell * values.len() / count;
+            let part = &values[from..(cell + 1) * values.len() / count];
+            if part.len() > MANY {
+                part.iter().sum::<f64>() / part.len() as f64
+            } else {
+                part.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+            }
         })
+        .collect();
+    let low = cells.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = cells.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let scale = if high > low { 7.0 / (high - low) } else { 0.0 };
+    let level = |value: f64| ((value - low) * scale).round() as usize;
+    cells
+        .into_iter()
+        .map(|value| glyphs[level(value).min(7)])
         .collect()
 }
 

@@ -3,7 +3,7 @@
 use super::diagnosis::{notes, sentence};
 use super::histogram::shares;
 use super::measures;
-use super::summary::{Row, counts, cut_short, rows, split_is_sampled, via_shell};
+use super::summary::{DIGITS, Row, counts, cut_short, rows, split_is_sampled, via_shell};
 use crate::analysis::{Analysis, Subject, no_interval};
 use crate::diagnose::{CauseLine, Diagnosis, Tier};
 use crate::report::Style;
@@ -19,7 +19,7 @@ pub(super) fn command(style: &Style, subject: &Subject<'_>, number: Option<usize
     let name = subject.name();
     let mut lines = vec![format!("{number}{name}{}: {counts}", via_shell(subject))];
     lines.extend(cut_short(subject).map(|text| format!("  {text}")));
-    let rows = rows(style, subject, 5);
+    let rows = rows(style, subject, DIGITS[0]);
     match rows.first() {
         _ if subject.counts.counted() == 0 => {
             lines.push(format!("  {}", measures::no_numbers(style, subject)));

@@ -14,14 +14,14 @@ const SPLIT_IS_SAMPLED: f64 = 0.010;
 /// Fewest runs whose p99 is not simply the largest value.
 const P99_IS_NOT_MAX: usize = 100;
 /// Most digits of a time where there is room for them, and where there is not.
-const DIGITS: [usize; 2] = [5, 4];
+pub(super) const DIGITS: [usize; 2] = [5, 4];
 
 /// The header of a command's block.
 pub(super) fn header(style: &Style, subject: &Subject<'_>, number: Option<usize>) -> Vec<String> {
     let number = number
         .map(|number| format!("{number} "))
         .unwrap_or_default();
-    let via = via_shell(subject);
+    let via = style.text(&via_shell(subject));
     let counts = counts(subject.counts, subject.recording.conditions.elapsed_s);
     let width = style.line();
     let taken = columns_of(&number) + columns_of(&via);
@@ -138,8 +138,7 @@ pub(super) fn rows<'a>(style: &Style, subject: &'a Subject<'_>, digits: usize) -
         };
         let first = rows.first().map(|row| row.format);
         let style = Style { unit, ..*style };
-        let mut format = row_format(&style, summary, first);
-        format.decimals = format.decimals.min(decimals(format, summary, digits));
+        let format = row_format(&style, summary, first, digits);
         rows.push(Row {
             label: label(metric, sampled),
             summary,
@@ -185,6 +184,7 @@ pub(super) fn row_format(
     style: &Style,
     summary: &Summary,
     first: Option<TimeFormat>,
+    digits: usize,
 ) -> TimeFormat {
     let median = summary.get("median");
     let value = median.map_or(0.0, |median| median.value);
@@ -193,9 +193,14 @@ pub(super) fn row_format(
         .map_or((value * 0.98, value * 1.02), |found| {
             (found.low, found.high)
         });
-    let unit = style.unit_for(value);
+    // Zero has no size of its own to choose a unit by.
+    let unit = match first {
+        Some(first) if value == 0.0 => first.unit,
+        _ => style.unit_for(value),
+    };
     let mut format = TimeFormat::in_unit(unit, span, style.unicode);
     let shown = value.abs() * unit.per_second();
+    format.decimals = format.decimals.min(decimals(shown, digits));
     if let Some(first) = first.filter(|first| first.unit == unit) {
         let own = crate::unit::decimals_of_width(shown);
         format.decimals = format.decimals.min(first.decimals.max(own));
@@ -203,10 +208,8 @@ pub(super) fn row_format(
     format
 }
 
-/// Decimals that make that many digits of the median, at least one.
-fn decimals(format: TimeFormat, summary: &Summary, digits: usize) -> usize {
-    let median = summary.get("median").map_or(0.0, |median| median.value);
-    let shown = median.abs() * format.unit.per_second();
+/// Decimals that make that many digits of a number, at least one.
+fn decimals(shown: f64, digits: usize) -> usize {
     let before = if shown >= 1.0 {
         shown.log10() as usize + 1
     } else {

@@ -191,3 +191,24 @@ fn no_style_still_tells_of_failed_gates() {
         "{failed}"
     );
 }
+
+#[test]
+fn a_foreign_file_writes_no_escape_to_the_terminal() {
+    let mut recording = fixture::severe();
+    let evil = "a\u{1b}[31m\r\n\u{9b}\u{202e}x".to_owned();
+    recording.conditions.command.clone_from(&evil);
+    recording.conditions.shell = Some(evil.clone());
+    recording.notes.push(evil.clone());
+    recording.cut_short = Some(crate::sample::recording::CutShort::Failed(evil.clone()));
+    if let Some(found) = &mut recording.attribution {
+        found.waits[0].detail.clone_from(&evil);
+        found.waits[0].place = Some(evil);
+    }
+    let recordings = [recording, fixture::recording(GREP, 1)];
+    let case = Case::new(&recordings, &GATES);
+    for style in [wide(0), wide(80), wide(40), basic(), ascii()] {
+        let screen = case.screen(&style);
+        let control = |c: &char| (c.is_control() && *c != '\n') || *c == '\u{202e}';
+        assert_eq!(screen.chars().find(control), None, "{screen}");
+    }
+}

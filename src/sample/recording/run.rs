@@ -1,6 +1,6 @@
 //! One run as an object of a file, there and back.
 //!
-//! Keys and units are those of the field table. The keys of [`ALWAYS`] are in every object, `null`
+//! Keys and units are those of the field table. The keys of `ALWAYS` are in every object, `null`
 //! where a value was not measured; of the others an absent count of blocks or padding is 0, and
 //! any other absent value was not measured.
 

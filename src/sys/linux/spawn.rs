@@ -8,6 +8,7 @@ use std::ffi::{CStr, c_void};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::ptr;
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::time::Duration;
 
 use nix::sys::signal::SigSet;
 
@@ -194,8 +195,9 @@ impl Spawner {
     /// Lets the system choose a CPU for us again, and stays there.
     pub(crate) fn settle(&self) {
         if self.original.count() > 1 && self.original.apply().is_ok() {
-            // Without giving way we would never be moved.
-            nix::sched::sched_yield().unwrap_or_default();
+            // Waking up is when a CPU is chosen; `sched_yield` would leave us where we are, and
+            // give our turn away just before a run.
+            unix::pause(Duration::from_micros(1));
             if let Some(here) = CpuMask::here() {
                 let _ = here.apply();
             }
