@@ -27,6 +27,11 @@ complete -c offbench -s C -l conclude -d 'After each run, also a failed one' -r
 complete -c offbench -s c -l cleanup -d 'Once after the last run' -r
 complete -c offbench -l reference -d 'Command to compare with, or fastest' -r
 complete -c offbench -l reference-name -d 'Name of the reference in reports' -r
+complete -c offbench -l baseline -d 'Compare with this saved session' -r -F
+complete -c offbench -l save-baseline -d 'Save this session for later --baseline' -r -F
+complete -c offbench -l max-regression -d 'Exit 3 if that much slower' -r
+complete -c offbench -l equal-within -d 'Call commands equal when they surely differ by less than this [default: --max-regression]' -r
+complete -c offbench -l compare -d 'Run nothing: analyse saved files' -r -F
 complete -c offbench -l fail-if -d 'Exit 3 if true, as \'wall/cpu > 3\'' -r
 complete -c offbench -l fail-on -d 'Exit 3 if waiting is that loud' -r -f -a "note\t''
 warning\t''
@@ -74,6 +79,7 @@ complete -c offbench -l show-output -d 'Let commands print (--output=inherit)'
 complete -c offbench -l check-output -d 'All runs must write the same'
 complete -c offbench -l expect-wait -d 'Waiting is intended: no finding'
 complete -c offbench -l wait-descendants -d 'Runs end with their last process'
+complete -c offbench -l noise -d 'Measure one command against itself: the smallest difference detectable here now'
 complete -c offbench -l strict -d 'Exit 4 if a gate cannot be decided'
 complete -c offbench -l ascii -d 'Only ASCII characters'
 complete -c offbench -s h -l help -d 'Print help (see more with \'--help\')'

@@ -67,6 +67,12 @@ module completions {
     --wait-descendants        # Runs end with their last process
     --reference: string       # Command to compare with, or fastest
     --reference-name: string  # Name of the reference in reports
+    --baseline: path          # Compare with this saved session
+    --save-baseline: path     # Save this session for later --baseline
+    --max-regression: string  # Exit 3 if that much slower
+    --equal-within: string    # Call commands equal when they surely differ by less than this [default: --max-regression]
+    --compare: path           # Run nothing: analyse saved files
+    --noise                   # Measure one command against itself: the smallest difference detectable here now
     --fail-if: string         # Exit 3 if true, as 'wall/cpu > 3'
     --fail-on: string@"nu-complete offbench fail_on" # Exit 3 if waiting is that loud
     --strict                  # Exit 4 if a gate cannot be decided

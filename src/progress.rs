@@ -40,6 +40,8 @@ struct Total {
     wall: Duration,
     cpu: Duration,
     progress: f64,
+    /// Relative half-width of the interval at the last look, where a precision is wanted.
+    half_width: Option<f64>,
 }
 
 impl Progress {
@@ -169,6 +171,10 @@ impl Progress {
                 parts.push(format!("{} CPU", ratio(by)));
             }
         }
+        if let Some(half) = total.half_width {
+            let sign = if self.style.unicode { "\u{b1}" } else { "+-" };
+            parts.push(format!("{sign}{:.1}%", half * 100.0));
+        }
         parts.push(seconds(at));
         let share = self.share();
         if share > 0.0 && share < 1.0 {
@@ -252,7 +258,11 @@ impl Observer for Progress {
                 request,
                 sample,
                 progress,
-            } => self.sampled(request, sample, *progress),
+                look,
+            } => {
+                self.totals[request.benchmark].half_width = look.map(|look| look.achieved);
+                self.sampled(request, sample, *progress);
+            }
             Event::Finished { .. } => self.finished(),
         }
         Flow::Continue
@@ -278,6 +288,7 @@ mod tests {
                 wall: Duration::from_millis(22 * 47),
                 cpu: Duration::from_millis(22 * 5),
                 progress: 22.0 / 60.0,
+                half_width: None,
             }],
             open: 1,
             drawn: None,

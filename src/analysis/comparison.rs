@@ -133,7 +133,7 @@ fn versus(
     if failed {
         versus.sentence = failure_sentence(names, (a, b));
     } else {
-        versus.sentence = super::sentence::verdict(&versus, names);
+        versus.sentence = super::sentence::verdict(&versus, names, question.practical_limit);
         versus.remarks = super::sentence::remarks(&versus, names, (a, b));
     }
     versus
@@ -183,7 +183,8 @@ fn one_metric(
     })
 }
 
-fn verdict(ratio: &Estimate, limit: Option<f64>) -> Verdict {
+/// What may be said about a ratio.
+pub(super) fn verdict(ratio: &Estimate, limit: Option<f64>) -> Verdict {
     match verdict_rules::Verdict::of(ratio, limit) {
         verdict_rules::Verdict::Slower => Verdict::Slower,
         verdict_rules::Verdict::Faster => Verdict::Faster,
@@ -192,9 +193,19 @@ fn verdict(ratio: &Estimate, limit: Option<f64>) -> Verdict {
     }
 }
 
+/// The values of the measured runs that count.
+pub(super) fn values(metric: &Metric, recording: &Recording) -> Option<Series> {
+    let values: Option<Vec<f64>> = recording.measured().map(|s| (metric.read)(&s)).collect();
+    Series::new(values?).ok()
+}
+
 /// The values of both: of the rounds that both have when they were taken in rounds, of all runs
 /// otherwise.
-fn series(metric: &Metric, a: &Recording, b: &Recording) -> Option<(Pairing, Series, Series)> {
+pub(super) fn series(
+    metric: &Metric,
+    a: &Recording,
+    b: &Recording,
+) -> Option<(Pairing, Series, Series)> {
     let read = |recording: &Recording| -> Option<Vec<(u64, f64)>> {
         recording
             .measured()
@@ -209,7 +220,7 @@ fn series(metric: &Metric, a: &Recording, b: &Recording) -> Option<(Pairing, Ser
         };
         return Some((Pairing::Separate, plain(a_values)?, plain(b_values)?));
     }
-    let (first, second) = common_rounds(&a_values, &b_values);
+    let (first, second) = compare::common_rounds(&a_values, &b_values);
     Some((
         Pairing::Paired,
         Series::new(first).ok()?,
@@ -217,29 +228,15 @@ fn series(metric: &Metric, a: &Recording, b: &Recording) -> Option<(Pairing, Ser
     ))
 }
 
-/// Both lists are in the order of their rounds.
-fn common_rounds(a: &[(u64, f64)], b: &[(u64, f64)]) -> (Vec<f64>, Vec<f64>) {
-    let (mut first, mut second) = (Vec::new(), Vec::new());
-    let mut rest = b.iter().peekable();
-    for (round, value) in a {
-        while rest.peek().is_some_and(|(other, _)| other < round) {
-            rest.next();
-        }
-        if let Some((_, other)) = rest.next_if(|(other, _)| other == round) {
-            first.push(*value);
-            second.push(*other);
-        }
-    }
-    (first, second)
-}
-
-/// Whether wall and CPU time differ with certainty in opposite directions.
+/// Whether wall and CPU time differ with certainty in opposite directions, both enough for a
+/// verdict.
 pub(super) fn clocks_disagree(versus: &Versus) -> bool {
-    let ratio = |id: &str| versus.metric(id).and_then(|one| one.ratio);
-    match (ratio(WALL), ratio(CPU)) {
-        (Some(wall), Some(cpu)) => verdict_rules::disagree(&wall, &cpu),
-        _ => false,
-    }
+    let verdict = |id: &str| versus.metric(id).map(|one| one.verdict);
+    matches!(
+        (verdict(WALL), verdict(CPU)),
+        (Some(Verdict::Slower), Some(Verdict::Faster))
+            | (Some(Verdict::Faster), Some(Verdict::Slower))
+    )
 }
 
 /// The tier of a subject.
@@ -248,16 +245,4 @@ pub(super) fn tier(subject: &Subject<'_>) -> Tier {
         .diagnosis
         .as_ref()
         .map_or(Tier::None, |diagnosis| diagnosis.tier)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_rounds_that_both_have_are_pairs() {
-        let a = [(0, 1.0), (1, 2.0), (3, 3.0), (4, 4.0)];
-        let b = [(1, 20.0), (2, 25.0), (3, 30.0)];
-        assert_eq!(common_rounds(&a, &b), (vec![2.0, 3.0], vec![20.0, 30.0]));
-    }
 }

@@ -3,18 +3,25 @@
 //! Everything that a gate or a report shows is computed here, once. Pure: no clock, no chance but
 //! the question's seed, no output.
 
+pub mod baseline;
 mod comparison;
+pub mod noise;
+pub mod pace;
 mod sentence;
+pub mod sessions;
 mod warning;
 
 use crate::diagnose::{self, Diagnosis, Figures, Variance, words};
 use crate::metric::{CPU, METRICS, Metric, QUEUED, WALL};
 use crate::sample::{Phase, Recording};
+use crate::stats::precision::Look;
 use crate::stats::ratio::{self, Stalls, WallOverCpu};
 use crate::stats::summary::{Settings, Summary};
 use crate::stats::{Estimate, Series, attribution};
 
+pub use baseline::{Against, Medians, Saved};
 pub use comparison::{Comparison, Verdict, Versus};
+pub use sessions::Merged;
 pub use warning::{Warning, no_interval};
 
 /// Which command the others are compared with.
@@ -90,6 +97,8 @@ pub struct Subject<'a> {
     pub ratio: Option<Estimate>,
     /// Whether and on what it waited; `None` without a run that counts.
     pub diagnosis: Option<Diagnosis>,
+    /// How well the median is known, where a precision was wanted of it.
+    pub precision: Option<Look>,
     /// What to know before believing the numbers.
     pub warnings: Vec<Warning>,
 }
@@ -122,6 +131,10 @@ pub struct Analysis<'a> {
     pub reference: usize,
     /// One entry a command other than the reference.
     pub comparisons: Vec<Versus>,
+    /// One entry a command, if a baseline was asked for.
+    pub baselines: Vec<Against>,
+    /// The same benchmarks in several sessions.
+    pub merged: Option<Merged>,
 }
 
 /// Computes everything.
@@ -138,6 +151,8 @@ pub fn analyze<'a>(recordings: &'a [Recording], question: &Question) -> Analysis
         subjects,
         reference,
         comparisons,
+        baselines: Vec::new(),
+        merged: None,
     }
 }
 
@@ -183,6 +198,7 @@ pub fn subject<'a>(recording: &'a Recording, question: &Question) -> Subject<'a>
         metrics,
         ratio: None,
         diagnosis: None,
+        precision: None,
         warnings: Vec::new(),
     };
     if let Some(clocks) = Clocks::of(&all) {
@@ -191,7 +207,9 @@ pub fn subject<'a>(recording: &'a Recording, question: &Question) -> Subject<'a>
         subject.diagnosis = diagnose::diagnose(recording, &figures);
     }
     if let Some(wall) = series(&all, WALL) {
+        subject.precision = pace::look(recording, question, wall);
         subject.warnings = warning::warnings(wall, resolution);
+        subject.warnings.extend(pace::unsteady(recording));
     }
     subject
 }
@@ -236,7 +254,7 @@ fn series<'a>(all: &'a [Option<Series>], id: &str) -> Option<&'a Series> {
 }
 
 /// Below this mean CPU time the ratio has no interval: starting a process costs as much.
-const LEAST_CPU: f64 = 1e-3;
+pub const LEAST_CPU: f64 = 1e-3;
 /// Spread of wall times, as a fraction, from which it is worth saying who explains it.
 const SPREAD_WORTH_EXPLAINING: f64 = 0.02;
 /// Share of the spread from which the time without queueing is given.

@@ -5,70 +5,152 @@ use super::comparison::{Comparison, Verdict, Versus, clocks_disagree, tier};
 use crate::diagnose::Tier;
 use crate::evidence::Cause;
 use crate::metric::{CPU, WALL};
-use crate::stats::Interval;
-use crate::unit::percent;
+use crate::stats::{Estimate, Interval};
+use crate::unit::{decimal_percent, percent};
 
 /// Names of reference and command in a sentence.
-type Names = (usize, usize);
+pub(super) type Names = (usize, usize);
 
-/// The one sentence of a comparison.
-pub(super) fn verdict(versus: &Versus, names: Names) -> String {
+/// The one sentence of a comparison; `limit` is the practical limit.
+pub(super) fn verdict(versus: &Versus, names: Names, limit: Option<f64>) -> String {
     if clocks_disagree(versus) {
         return disagreement(versus, names);
     }
     let Some(wall) = versus.metric(WALL) else {
         return "no ratio: a value is zero".into();
     };
-    match wall.verdict {
-        Verdict::Slower | Verdict::Faster => difference(versus, wall, names),
-        Verdict::Equal => {
-            format!(
-                "{} and {} are equal within the practical limit{}",
-                names.1,
-                names.0,
-                pairs(wall)
-            )
-        }
-        Verdict::None => none_shown(wall, names),
-        Verdict::Failed => "no ratio: a command failed".into(),
-    }
-}
-
-fn difference(versus: &Versus, wall: &Comparison, (a, b): Names) -> String {
     let Some(ratio) = wall.ratio else {
-        return String::new();
+        return "no ratio".into();
     };
-    let (factor, word, range) = if ratio.value < 1.0 {
-        (
-            1.0 / ratio.value,
-            "faster",
-            ratio.interval.map(|i| (1.0 / i.high, 1.0 / i.low)),
-        )
-    } else {
-        (
-            ratio.value,
-            "slower",
-            ratio.interval.map(|i| (i.low, i.high)),
-        )
-    };
-    let level = (versus.level * 1000.0).round() / 10.0;
-    let range = range
-        .map(|(low, high)| format!("{level}% {low:.2} to {high:.2}"))
-        .unwrap_or_default();
     let counted = if wall.pairs > 0 {
-        format!(", {} pairs", wall.pairs)
+        format!("{} pairs", wall.pairs)
     } else {
         String::new()
     };
-    format!(
-        "{b} is {factor:.2}x {word} than {a} ({range}{counted}){}",
-        by_cpu(versus, word)
-    )
+    let said = Said {
+        ratio: &ratio,
+        verdict: wall.verdict,
+        level: versus.level,
+        limit,
+    };
+    let text = said.sentence((&names.0.to_string(), &names.1.to_string()), &counted);
+    match wall.verdict {
+        Verdict::Slower => text + &by_cpu(versus.metric(CPU), "slower"),
+        Verdict::Faster => text + &by_cpu(versus.metric(CPU), "faster"),
+        _ => text,
+    }
+}
+
+/// The sentence of a ratio made of `counted`, such as `5 sessions`.
+pub(super) fn ratio_sentence(
+    ratio: &Estimate,
+    names: Names,
+    (level, limit): (f64, Option<f64>),
+    counted: &str,
+) -> String {
+    let said = Said {
+        ratio,
+        verdict: super::comparison::verdict(ratio, limit),
+        level,
+        limit,
+    };
+    said.sentence((&names.0.to_string(), &names.1.to_string()), counted)
+}
+
+/// A command against its baseline.
+pub(super) struct Against<'a> {
+    pub(super) wall: Option<&'a Comparison>,
+    pub(super) cpu: Option<&'a Comparison>,
+    pub(super) label: &'a str,
+    pub(super) level: f64,
+    pub(super) limit: Option<f64>,
+}
+
+/// `now is 1.034x slower than main.json (95% 1.012 to 1.056)`.
+pub(super) fn against(found: &Against<'_>) -> String {
+    let Some((wall, ratio)) = found.wall.and_then(|wall| Some((wall, wall.ratio?))) else {
+        return format!("no ratio to {}", found.label);
+    };
+    let said = Said {
+        ratio: &ratio,
+        verdict: wall.verdict,
+        level: found.level,
+        limit: found.limit,
+    };
+    let text = said.sentence((found.label, "now"), "");
+    match wall.verdict {
+        Verdict::Slower => text + &by_cpu(found.cpu, "slower"),
+        Verdict::Faster => text + &by_cpu(found.cpu, "faster"),
+        _ if text.starts_with("no difference") => format!("{text} than {}", found.label),
+        _ => text,
+    }
+}
+
+/// A ratio and what may be said about it.
+struct Said<'a> {
+    ratio: &'a Estimate,
+    verdict: Verdict,
+    level: f64,
+    limit: Option<f64>,
+}
+
+impl Said<'_> {
+    fn sentence(&self, (a, b): (&str, &str), counted: &str) -> String {
+        let brackets = if counted.is_empty() {
+            String::new()
+        } else {
+            format!(" ({counted})")
+        };
+        match (self.verdict, self.ratio.interval) {
+            (Verdict::Failed, _) => "no ratio: a command failed".into(),
+            (_, None) => format!("no verdict on {b} and {a}: too few runs{brackets}"),
+            (Verdict::Slower | Verdict::Faster, Some(found)) => {
+                self.difference((a, b), &found, counted)
+            }
+            (Verdict::Equal, _) => {
+                let within = decimal_percent(self.limit.unwrap_or_default());
+                format!("{a} and {b} are equal within {within}{brackets}")
+            }
+            (Verdict::None, Some(found)) if found.contains(1.0) => format!(
+                "no difference shown: {b} is between {}{brackets}",
+                between(&found)
+            ),
+            (Verdict::None, Some(_)) => format!(
+                "{b} takes {:.4}x the time of {a}: a difference too small for a verdict{brackets}",
+                self.ratio.value
+            ),
+        }
+    }
+
+    fn difference(&self, (a, b): (&str, &str), interval: &Interval, counted: &str) -> String {
+        let faster = self.verdict == Verdict::Faster;
+        let (factor, low, high, word) = if faster {
+            let turned = (1.0 / interval.high, 1.0 / interval.low);
+            (1.0 / self.ratio.value, turned.0, turned.1, "faster")
+        } else {
+            (self.ratio.value, interval.low, interval.high, "slower")
+        };
+        let level = (self.level * 1000.0).round() / 10.0;
+        let comma = if counted.is_empty() { "" } else { ", " };
+        let digits = digits(factor.min(low));
+        format!(
+            "{b} is {factor:.digits$}x {word} than {a} ({level}% {low:.digits$} to {high:.digits$}{comma}{counted})"
+        )
+    }
+}
+
+/// Decimals of a factor: near 1 more, so that an interval without 1 does not show it.
+fn digits(factor: f64) -> usize {
+    match (factor - 1.0).abs() {
+        distance if distance < 0.005 => 4,
+        distance if distance < 0.095 => 3,
+        _ => 2,
+    }
 }
 
 /// The same difference by CPU time, if it is one.
-fn by_cpu(versus: &Versus, word: &str) -> String {
-    let Some(cpu) = versus.metric(CPU) else {
+fn by_cpu(cpu: Option<&Comparison>, word: &str) -> String {
+    let Some(cpu) = cpu else {
         return String::new();
     };
     let Some(ratio) = cpu.ratio else {
@@ -79,30 +161,10 @@ fn by_cpu(versus: &Versus, word: &str) -> String {
     } else {
         ratio.value
     };
+    let digits = digits(factor);
     match cpu.verdict {
-        Verdict::Slower | Verdict::Faster => format!("; by CPU time {factor:.2}x"),
+        Verdict::Slower | Verdict::Faster => format!("; by CPU time {factor:.digits$}x"),
         _ => "; no difference of CPU time is shown".into(),
-    }
-}
-
-fn none_shown(wall: &Comparison, (a, b): Names) -> String {
-    let Some(ratio) = wall.ratio else {
-        return "no ratio".into();
-    };
-    match ratio.interval {
-        None => format!("no verdict on {b} and {a}: too few runs{}", pairs(wall)),
-        Some(found) if found.contains(1.0) => {
-            format!(
-                "no difference shown: {b} is between {}{}",
-                between(&found),
-                pairs(wall)
-            )
-        }
-        Some(_) => format!(
-            "{b} takes {:.4}x the time of {a}: a difference too small for a verdict{}",
-            ratio.value,
-            pairs(wall)
-        ),
     }
 }
 
@@ -144,6 +206,13 @@ pub(super) fn remarks(
     subjects: (&Subject<'_>, &Subject<'_>),
 ) -> Vec<String> {
     [
+        super::pace::ratio_not_reached(
+            (
+                &subjects.0.recording.conditions,
+                &subjects.1.recording.conditions,
+            ),
+            versus.metric(WALL).and_then(|wall| wall.ratio),
+        ),
         cost(versus, names),
         few_slow_runs(versus),
         asymmetry(names, subjects),

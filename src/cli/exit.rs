@@ -5,8 +5,9 @@ use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use super::args::{Job, Problem};
+use super::args::{Job, Problem, option};
 use super::message::Message;
+use super::saved::Unreadable;
 use super::write::Written;
 use crate::gate::{Decision, Verdict};
 use crate::run::{Failure, RunError, Session};
@@ -153,13 +154,43 @@ pub(crate) fn cannot_begin(troubles: &[Trouble]) -> Code {
             Trouble::Run(error) => say_run(error),
             Trouble::Export { id, path, source } => {
                 say(
-                    &format!("--export-{id}: cannot write {}: {source}", path.display()),
+                    &format!("{}: cannot write {}: {source}", option(id), path.display()),
                     None,
                 );
             }
         }
     }
     Code::Usage
+}
+
+/// Saved files cannot be read: nothing was run. A baseline that is missing is no wrong usage.
+pub(crate) fn unreadable(files: &[Unreadable], job: &Job) -> Code {
+    // What --compare is to analyse must be there.
+    let mut code = if job.compare.is_empty() {
+        Code::Unsure
+    } else {
+        Code::Usage
+    };
+    for file in files {
+        match file {
+            Unreadable::Missing(path) => say(
+                &format!("cannot read {path}: there is no such file"),
+                Some(
+                    "--save-baseline writes one; without --strict a missing baseline is a warning",
+                ),
+            ),
+            Unreadable::Bad(path, why) | Unreadable::Unknown(path, why) => {
+                code = Code::Usage;
+                say(
+                    &format!("cannot read {path}: {why}"),
+                    Some(
+                        "give a file of --save-baseline, --export-json, or hyperfine's --export-json",
+                    ),
+                );
+            }
+        }
+    }
+    code
 }
 
 pub(crate) fn cannot_start(error: &dyn std::error::Error) -> Code {
@@ -230,7 +261,7 @@ pub(crate) fn code(
 ) -> Code {
     for (id, place, error) in &written.exports {
         say(
-            &format!("--export-{id}: cannot write {place}: {error}"),
+            &format!("{}: cannot write {place}: {error}", option(id)),
             None,
         );
     }
@@ -239,6 +270,9 @@ pub(crate) fn code(
             return Code::Signal(nix::libc::SIGPIPE);
         }
         say(&format!("cannot write the report: {error}"), None);
+    }
+    if written.kept {
+        Message::remark("--save-baseline: not saved, because a run or a gate failed or the session was cut short").say();
     }
     let lost = stdout_closed && job.outputs.exports.is_empty();
     if lost {

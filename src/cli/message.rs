@@ -31,6 +31,14 @@ impl Message {
         }
     }
 
+    /// Something to know.
+    pub(crate) fn remark(text: impl Into<String>) -> Self {
+        Self {
+            kind: "note",
+            ..Self::error(text)
+        }
+    }
+
     /// What must be known with it.
     pub(crate) fn note(mut self, note: impl Into<String>) -> Self {
         self.notes.push(clean(&note.into()));

@@ -10,6 +10,7 @@ mod help;
 mod journal;
 mod manual;
 mod message;
+mod saved;
 mod session;
 mod shell_time;
 mod write;
@@ -57,20 +58,52 @@ pub fn main() -> ExitCode {
 
 /// Runs, analyses and reports a job.
 fn perform(job: &Job, stdout_closed: bool) -> Code {
+    let files = match saved::read(job) {
+        Ok(files) => files,
+        Err(wrong) => return exit::unreadable(&wrong, job),
+    };
     let problems = session::check(job);
     if !problems.is_empty() {
         return exit::cannot_begin(&problems);
     }
     exit::remarks(&job.remarks);
-    let (session, journal) = session::execute(job);
-    conclude(job, &session, journal, stdout_closed)
+    if job.compare.is_empty() {
+        let (session, journal) = session::execute(job);
+        return conclude(job, (&session, journal), &files, stdout_closed);
+    }
+    let mut files = files;
+    let session = Session {
+        recordings: std::mem::take(&mut files.recordings),
+        ..Session::default()
+    };
+    conclude(job, (&session, Journal::default()), &files, stdout_closed)
 }
 
 /// Everything that follows from what was measured.
-fn conclude(job: &Job, session: &Session, mut journal: Journal, stdout_closed: bool) -> Code {
-    let analysis = analysis::analyze(&session.recordings, &job.question);
+fn conclude(
+    job: &Job,
+    (session, mut journal): (&Session, Journal),
+    files: &saved::Files,
+    stdout_closed: bool,
+) -> Code {
+    let mut analysis = analysis::analyze(&session.recordings, &job.question);
+    if !job.compare.is_empty() {
+        analysis::sessions::merge(&mut analysis, &files.names);
+    }
+    if !files.baselines.is_empty() {
+        analysis::baseline::compare_with(&mut analysis, &files.baselines);
+    }
+    if job.noise {
+        analysis::noise::describe(&mut analysis);
+    }
     let verdicts = gate::evaluate(&job.gates, &analysis);
-    let written = write::everything(job, &analysis, &verdicts, &mut journal);
+    let spoilt = session.failure.is_some()
+        || session.interrupted.is_some()
+        || !session.errors.is_empty()
+        || verdicts
+            .iter()
+            .any(|one| one.decision == gate::Decision::Fail);
+    let written = write::everything(job, &analysis, &verdicts, &mut journal, spoilt);
     exit::session(session, job);
     exit::code(job, session, &verdicts, &written, stdout_closed)
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-use super::args::{Job, Target};
+use super::args::{Job, Target, option};
 use super::journal::{self, Journal};
 use crate::analysis::Analysis;
 use crate::gate::Verdict;
@@ -21,16 +21,19 @@ use crate::unit::display_escaped;
 pub(crate) struct Written {
     /// The screen: standard output, or standard error where a document took its place.
     pub(crate) screen: Option<io::Error>,
+    /// The baseline was not saved: the session is not fit for one.
+    pub(crate) kept: bool,
     /// Exports by option and file.
     pub(crate) exports: Vec<(&'static str, String, io::Error)>,
 }
 
-/// Writes exports first: a broken screen must not lose them.
+/// Writes exports first: a broken screen must not lose them. A spoilt session becomes no baseline.
 pub(crate) fn everything(
     job: &Job,
     analysis: &Analysis<'_>,
     verdicts: &[Verdict],
     journal: &mut Journal,
+    spoilt: bool,
 ) -> Written {
     let style = &job.outputs.style;
     let document = Document {
@@ -40,6 +43,10 @@ pub(crate) fn everything(
     };
     let mut written = Written::default();
     for (format, target) in &job.outputs.exports {
+        if spoilt && option(format.id) == "--save-baseline" {
+            written.kept = true;
+            continue;
+        }
         let (place, result) = match target {
             Target::File(path) if format.id == journal::FORMAT => (
                 path.display().to_string(),

@@ -251,7 +251,7 @@ fn shown(text: &str) -> String {
 }
 
 /// The known word that `word` was probably meant to be (Jaro and Winkler 1990).
-fn closest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
+pub(super) fn closest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
     let scored = known.map(|candidate| (strsim::jaro_winkler(word, candidate), candidate));
     let (score, best) = scored.max_by(|a, b| a.0.total_cmp(&b.0))?;
     (score > 0.75).then(|| best.to_string())

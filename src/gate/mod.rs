@@ -4,10 +4,12 @@
 //! is past the limit, and is ok only if none of it is. It computes no estimate of its own.
 
 pub mod expression;
+pub mod regression;
 
-use crate::analysis::{Analysis, Subject};
+use crate::analysis::sessions::MergedBenchmark;
+use crate::analysis::{Analysis, LEAST_CPU, Merged, Subject};
 use crate::diagnose::Tier;
-use crate::metric::{WALL, WALL_CPU};
+use crate::metric::{CPU, WALL, WALL_CPU};
 use crate::stats::decision::{self, RunsToDecide};
 use crate::stats::statistic::Statistic;
 use crate::stats::{Estimate, Interval};
@@ -15,6 +17,7 @@ use crate::unit::{TimeFormat, TimeUnit, Unit, human_bytes, percent, ratio};
 
 pub use crate::stats::decision::Decision;
 pub use expression::{Expression, GateError};
+pub use regression::{Regression, RegressionError};
 
 /// A condition for CI.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,6 +26,8 @@ pub enum Gate {
     Expression(Expression),
     /// An off-CPU tier at least this loud.
     Tier(Tier),
+    /// More than its baseline, or than the reference, by a limit.
+    Regression(Regression),
 }
 
 impl Gate {
@@ -32,6 +37,7 @@ impl Gate {
         match self {
             Self::Expression(expression) => expression.to_string(),
             Self::Tier(tier) => format!("off-CPU {}", tier.id()),
+            Self::Regression(regression) => regression.text(),
         }
     }
 }
@@ -68,23 +74,59 @@ pub fn decision_id(decision: Decision) -> &'static str {
 /// Puts every gate to every command.
 #[must_use]
 pub fn evaluate(gates: &[Gate], analysis: &Analysis<'_>) -> Vec<Verdict> {
-    let subjects = || analysis.subjects.iter().enumerate();
-    gates
-        .iter()
-        .flat_map(|gate| subjects().map(|(place, subject)| judge(gate, place, subject)))
-        .collect()
+    let all = gates.iter();
+    all.flat_map(|gate| judge(gate, analysis)).collect()
 }
 
-fn judge(gate: &Gate, command: usize, subject: &Subject<'_>) -> Verdict {
-    let verdict = match gate {
-        Gate::Expression(expression) => by_expression(expression, subject),
-        Gate::Tier(tier) => by_tier(*tier, subject),
+fn judge(gate: &Gate, analysis: &Analysis<'_>) -> Vec<Verdict> {
+    let each = |judge: &dyn Fn(&Subject<'_>) -> Verdict| -> Vec<Verdict> {
+        let subjects = analysis.subjects.iter().enumerate();
+        subjects
+            .map(|(command, subject)| Verdict {
+                expression: gate.text(),
+                command,
+                ..judge(subject)
+            })
+            .collect()
     };
-    Verdict {
-        expression: gate.text(),
-        command,
-        ..verdict
+    match gate {
+        Gate::Expression(expression) => match &analysis.merged {
+            Some(merged) if merges(expression) => of_sessions(expression, merged),
+            _ => each(&|subject| by_expression(expression, subject)),
+        },
+        Gate::Tier(tier) => each(&|subject| by_tier(*tier, subject)),
+        Gate::Regression(regression) => regression.judge(analysis),
     }
+}
+
+/// Whether sessions have a common value of it: medians do.
+fn merges(expression: &Expression) -> bool {
+    expression.statistic == "median"
+        && expression.metric.id != WALL_CPU
+        && !expression.share_of_wall
+}
+
+/// By the interval over sessions, one verdict a benchmark.
+fn of_sessions(expression: &Expression, merged: &Merged) -> Vec<Verdict> {
+    let one = |found: &MergedBenchmark| {
+        let verdict = match found.metric(expression.metric.id) {
+            None => {
+                let reason = format!("has no value: {} is zero or missing", expression.metric.id);
+                blank(Decision::Unsure, reason)
+            }
+            Some(sessions) => {
+                let mut verdict = decide(expression, &sessions.typical, sessions.medians.len());
+                verdict.reason = verdict.reason.replace(" runs", " sessions");
+                verdict
+            }
+        };
+        Verdict {
+            expression: expression.to_string(),
+            command: found.sessions.first().map_or(0, |(place, _)| *place),
+            ..verdict
+        }
+    };
+    merged.benchmarks.iter().map(one).collect()
 }
 
 fn blank(decision: Decision, reason: String) -> Verdict {
@@ -120,7 +162,6 @@ fn no_runs(subject: &Subject<'_>) -> Verdict {
     blank(Decision::Unsure, reason)
 }
 
-/// Decides by interval where the statistic can have one, by the point where it never has.
 fn by_expression(expression: &Expression, subject: &Subject<'_>) -> Verdict {
     if subject.counts.counted() == 0 {
         return no_runs(subject);
@@ -129,6 +170,47 @@ fn by_expression(expression: &Expression, subject: &Subject<'_>) -> Verdict {
         Ok(estimate) => estimate,
         Err(reason) => return blank(Decision::Unsure, reason),
     };
+    if expression.metric.id == WALL_CPU && estimate.interval.is_none() {
+        if let Some(verdict) = by_bound(expression, subject, &estimate) {
+            return verdict;
+        }
+    }
+    decide(expression, &estimate, subject.counts.counted())
+}
+
+/// A command with less CPU time than the kernel's account is good for has no interval of wall/CPU,
+/// but a certain bound: with 1 ms of CPU it would be at least this.
+fn by_bound(
+    expression: &Expression,
+    subject: &Subject<'_>,
+    estimate: &Estimate,
+) -> Option<Verdict> {
+    let mean = |id: &str| subject.summary(id).and_then(|summary| summary.get("mean"));
+    let (wall, cpu) = (mean(WALL)?, mean(CPU)?);
+    if cpu.value >= LEAST_CPU {
+        return None;
+    }
+    let bound = wall.interval?.low / LEAST_CPU;
+    let reach = Interval {
+        low: bound,
+        high: f64::INFINITY,
+        ..wall.interval?
+    };
+    let (limit, past) = (expression.strict_limit(), expression.operator.past);
+    let decision = decision::by_interval(Some(&reach), limit, past);
+    let value = Some(estimate.value).filter(|value| value.is_finite());
+    let known = format!(
+        "is at least {}: CPU time is below 1 ms and counts as 1 ms",
+        ratio(bound)
+    );
+    Some(Verdict {
+        value,
+        ..blank(decision, known)
+    })
+}
+
+/// Decides by interval where the statistic can have one, by the point where it never has.
+fn decide(expression: &Expression, estimate: &Estimate, runs: usize) -> Verdict {
     let (limit, past) = (expression.strict_limit(), expression.operator.past);
     let never = never_has_interval(expression);
     let decision = if never {
@@ -136,15 +218,14 @@ fn by_expression(expression: &Expression, subject: &Subject<'_>) -> Verdict {
     } else {
         decision::by_interval(estimate.interval.as_ref(), limit, past)
     };
-    let runs = subject.counts.counted();
     let (needs_runs, rest) = if never {
         (None, ", by the point: it has no interval".to_string())
     } else if decision == Decision::Unsure {
-        undecided(expression, &estimate, runs)
+        undecided(expression, estimate, runs)
     } else {
         (None, String::new())
     };
-    let shown = shown(&estimate, expression.unit());
+    let shown = shown(estimate, expression.unit());
     Verdict {
         value: Some(estimate.value).filter(|value| value.is_finite()),
         interval: estimate.interval,
@@ -161,8 +242,10 @@ fn never_has_interval(expression: &Expression) -> bool {
 fn estimate(expression: &Expression, subject: &Subject<'_>) -> Result<Estimate, String> {
     let id = expression.metric.id;
     if id == WALL_CPU {
+        let unknown = subject.summary(CPU).map(|_| Estimate::point(f64::NAN));
         return subject
             .ratio
+            .or(unknown)
             .ok_or_else(|| "has no value: no CPU time was measured".to_string());
     }
     let summary = subject

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::*;
-use crate::analysis::{Question, analyze};
+use crate::analysis::{Question, Saved, analyze};
 use crate::sample::{Conditions, Host, Outcome, Recording, Sample};
 
 fn recording(walls_ms: impl IntoIterator<Item = f64>, cpu_ms: f64) -> Recording {
@@ -96,8 +96,159 @@ fn a_command_that_always_fails_decides_nothing() {
 }
 
 #[test]
-fn no_cpu_time_has_no_ratio() {
-    let verdict = verdict("wall/cpu > 3", recording(around(100.0), 0.0));
+fn little_cpu_time_has_no_ratio_but_a_bound() {
+    for cpu in [0.0, 0.4] {
+        let decide = |text: &str| verdict(text, recording(around(100.0), cpu));
+        let far = decide("wall/cpu > 3");
+        assert_eq!((far.decision, far.interval), (Decision::Fail, None));
+        assert!(far.reason.starts_with("is at least 9"), "{}", far.reason);
+        assert_eq!(decide("wall/cpu > 200").decision, Decision::Unsure);
+        assert_eq!(decide("wall/cpu < 3").decision, Decision::Ok);
+        assert_eq!(decide("wall/cpu < 200").decision, Decision::Unsure);
+    }
+    let none = verdict("wall/cpu > 3", recording([100.0], 0.0));
+    assert_eq!((none.decision, none.value), (Decision::Unsure, None));
+}
+
+fn new_over_old(new: f64, saved: &[Saved], text: &str) -> Verdict {
+    let all = [recording(around(new), 10.0)];
+    let mut analysis = analyze(&all, &Question::default());
+    crate::analysis::baseline::compare_with(&mut analysis, saved);
+    let gates = [Gate::Regression(Regression::parse(text).unwrap())];
+    evaluate(&gates, &analysis).remove(0)
+}
+
+fn saved(file: &str, center: f64, cpu_model: &str) -> Saved {
+    let mut old = recording(around(center), 10.0);
+    old.host.cpu_model = Some(cpu_model.into());
+    old.host.cpus = Some(2);
+    Saved {
+        file: file.into(),
+        recordings: Ok(vec![old]),
+    }
+}
+
+/// The machine of [`saved`] with that model is the one of [`recording`].
+fn here(mut saved: Saved) -> Saved {
+    if let Ok(all) = &mut saved.recordings {
+        all[0].host = Host {
+            kernel: Some("Linux 1".into()),
+            ..Host::default()
+        };
+    }
+    saved
+}
+
+fn on_this_host(new: f64, sessions: &[f64], text: &str) -> Verdict {
+    let files: Vec<Saved> = sessions
+        .iter()
+        .enumerate()
+        .map(|(place, center)| here(saved(&format!("{place}.json"), *center, "")))
+        .collect();
+    let mut all = [recording(around(new), 10.0)];
+    all[0].host.kernel = Some("Linux 1".into());
+    let mut analysis = analyze(&all, &Question::default());
+    crate::analysis::baseline::compare_with(&mut analysis, &files);
+    let gates = [Gate::Regression(Regression::parse(text).unwrap())];
+    evaluate(&gates, &analysis).remove(0)
+}
+
+#[test]
+fn one_baseline_decides_by_the_whole_interval() {
+    let decide = |new| on_this_host(new, &[100.0], "5%").decision;
+    assert_eq!(decide(110.0), Decision::Fail);
+    assert_eq!(decide(101.0), Decision::Ok);
+    let unsure = on_this_host(105.0, &[100.0], "5%");
+    assert_eq!(unsure.decision, Decision::Unsure);
+    assert_eq!(unsure.expression, "wall 0.json +5%");
+    assert!(unsure.reason.starts_with("is +5.0% ["), "{}", unsure.reason);
+    assert_eq!(
+        on_this_host(110.0, &[100.0], "cpu=5%").decision,
+        Decision::Ok
+    );
+}
+
+#[test]
+fn five_sessions_show_what_is_usual() {
+    let quiet = [100.0, 100.1, 99.9, 100.2, 99.8];
+    let noisy = [100.0, 110.0, 90.0, 106.0, 95.0];
+    assert_eq!(on_this_host(107.0, &quiet, "5%").decision, Decision::Fail);
+    assert_eq!(on_this_host(104.0, &quiet, "5%").decision, Decision::Ok);
+    assert_eq!(on_this_host(107.0, &noisy, "5%").decision, Decision::Ok);
+    let few = on_this_host(107.0, &noisy[..3], "5%");
+    assert_eq!(few.decision, Decision::Unsure);
+    assert!(few.reason.contains("3 sessions: 5 show"), "{}", few.reason);
+}
+
+#[test]
+fn another_machine_decides_nothing() {
+    let verdict = new_over_old(150.0, &[saved("old.json", 100.0, "Other")], "5%");
     assert_eq!(verdict.decision, Decision::Unsure);
-    assert_eq!(verdict.value, None);
+    assert!(
+        verdict
+            .reason
+            .contains("not comparable: CPU model Other there"),
+        "{}",
+        verdict.reason
+    );
+    let unknown = Saved {
+        file: "gone.json".into(),
+        recordings: Err("does not exist".into()),
+    };
+    let verdict = new_over_old(150.0, &[unknown], "5%");
+    assert_eq!(verdict.decision, Decision::Unsure);
+    assert!(
+        verdict.reason.contains("gone.json does not exist"),
+        "{}",
+        verdict.reason
+    );
+}
+
+#[test]
+fn without_a_baseline_the_reference_is_it() {
+    let mut all = [
+        recording(around(100.0), 10.0),
+        recording(around(100.0), 10.0),
+        recording(around(120.0), 10.0),
+    ];
+    for one in &mut all {
+        one.conditions.paired = true;
+        for (round, sample) in one.samples.clone().iter().enumerate() {
+            let mut sample = sample;
+            sample.round = round as u64;
+            if round == 0 {
+                one.samples = crate::sample::Samples::new();
+            }
+            one.samples.push(&sample);
+        }
+    }
+    let analysis = analyze(&all, &Question::default());
+    let gates = [Gate::Regression(Regression::parse("5%").unwrap())];
+    let verdicts = evaluate(&gates, &analysis);
+    let found: Vec<_> = verdicts.iter().map(|v| (v.command, v.decision)).collect();
+    assert_eq!(found, [(1, Decision::Ok), (2, Decision::Fail)]);
+    assert_eq!(verdicts[0].expression, "wall vs 1 +5%");
+}
+
+#[test]
+fn sessions_merged_decide_by_the_spread_between_them() {
+    let walls = [100.0, 104.0, 96.0, 102.0, 99.0];
+    let all: Vec<_> = walls
+        .iter()
+        .map(|wall| recording(around(*wall), 10.0))
+        .collect();
+    let files: Vec<String> = (0..5).map(|place| format!("{place}.json")).collect();
+    let mut analysis = analyze(&all, &Question::default());
+    crate::analysis::sessions::merge(&mut analysis, &files);
+    let merged = analysis.merged.as_ref().unwrap();
+    let wall = merged.benchmarks[0].metric("wall").unwrap();
+    assert!(wall.between.unwrap() > 0.02 && wall.typical.interval.unwrap().low < 98.0e-3);
+    let decide = |text: &str| {
+        let gates = [Gate::Expression(Expression::parse(text).unwrap())];
+        evaluate(&gates, &analysis)
+    };
+    assert_eq!(decide("wall > 90ms")[0].decision, Decision::Fail);
+    assert_eq!(decide("wall > 101ms")[0].decision, Decision::Unsure);
+    assert_eq!(decide("wall > 101ms").len(), 1);
+    assert_eq!(decide("wall.max > 90ms").len(), 5);
 }

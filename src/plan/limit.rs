@@ -278,6 +278,8 @@ pub struct Limits {
     pub max_time: Option<Duration>,
     /// Wanted half-width of the median's (or ratio's) interval, as a fraction.
     pub precision: Option<f64>,
+    /// The precision is about the ratio to the fastest command instead of the first one.
+    pub fastest: bool,
     /// Whether the user fixed the number of runs.
     pub fixed: bool,
 }
@@ -291,6 +293,7 @@ impl Default for Limits {
             min_time: DEFAULT_TIME,
             max_time: None,
             precision: None,
+            fastest: false,
             fixed: false,
         }
     }
@@ -332,6 +335,7 @@ impl Limits {
             min_time: wishes.min_time.unwrap_or(time),
             max_time,
             precision,
+            fastest: false,
             fixed: exact.is_some(),
         }
     }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::executor::Request;
 use crate::sample::{Recording, Sample};
+use crate::stats::precision::Look;
 
 /// Something that happened.
 #[derive(Debug)]
@@ -34,6 +35,8 @@ pub enum Event<'a> {
         sample: &'a Sample,
         /// How far the benchmark is, 0 to 1, as far as its limits tell.
         progress: f64,
+        /// How well the median or the ratio was known at the last look, if a precision is wanted.
+        look: Option<Look>,
     },
     /// A benchmark is over, complete or cut short, after its cleanup hook.
     Finished {

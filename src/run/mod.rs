@@ -6,12 +6,14 @@
 pub mod clock;
 pub mod event;
 pub mod executor;
+pub mod look;
 mod output;
 pub mod schedule;
 pub mod session;
 pub mod stop;
 
-use crate::plan::Plan;
+use crate::plan::{Plan, Warmup};
+use crate::sample::host::WarmupReport;
 use crate::sample::recording::CutShort;
 use crate::sample::{Conditions, Host, Outcome, Phase, Recording, Sample};
 
@@ -159,7 +161,9 @@ impl Runner<'_> {
             Err(RunError::Interrupted) => {}
             Ok(made) if made.disturbed => self.repeat(request),
             Ok(made) => {
-                self.schedule.made(request, made.sample.wall, took);
+                let sample = &made.sample;
+                let wall = sample.outcome.success().then_some(sample.wall);
+                self.schedule.made(request, wall, took);
                 self.keep(request, &made.sample);
                 if self.plan.check_output && self.session.failure.is_none() {
                     self.check_output(request, &made);
@@ -182,11 +186,13 @@ impl Runner<'_> {
     fn keep(&mut self, request: &Request, sample: &Sample) {
         self.slots[request.benchmark].recording.samples.push(sample);
         let tally = self.schedule.tally(request.benchmark);
-        let progress = stop::progress(&self.plan.limits, tally);
+        let look = self.schedule.looks().last(request.benchmark);
+        let progress = stop::progress(&self.plan.limits, tally, look);
         self.tell(&Event::Sampled {
             request,
             sample,
             progress,
+            look,
         });
         if !self.plan.ignore_failure.covers(sample.outcome) {
             self.give_up(request, sample.outcome);
@@ -228,9 +234,11 @@ impl Runner<'_> {
             self.fail(benchmark, error);
         }
         let tally = self.schedule.tally(benchmark);
-        let complete = stop::enough(&self.plan.limits, tally);
+        let complete = self.schedule.enough(benchmark);
+        let warmup = self.warmup_report(benchmark);
         let manner = self.tools.executor.manner();
         let recording = &mut self.slots[benchmark].recording;
+        recording.conditions.warmup = warmup;
         recording.conditions.stamp = manner.stamp;
         recording.conditions.rss_floor_bytes = manner.rss_floor;
         recording.conditions.elapsed_s = tally.elapsed.as_secs_f64();
@@ -245,6 +253,19 @@ impl Runner<'_> {
         {
             self.schedule.stop();
         }
+    }
+
+    /// What an automatic warm-up came to.
+    fn warmup_report(&self, benchmark: usize) -> Option<WarmupReport> {
+        if self.plan.limits.warmup != Warmup::Auto {
+            return None;
+        }
+        let check = self.schedule.looks().check(benchmark);
+        Some(WarmupReport {
+            steady: check.is_some_and(|check| check.steady()),
+            runs: self.schedule.tally(benchmark).warmup,
+            spread: check.map_or(0.0, |check| check.spread),
+        })
     }
 
     fn finish(mut self) -> Session {

@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use super::executor::Request;
+use super::look::Looks;
 use super::stop::{self, Tally};
 use crate::plan::{Limits, Order, Plan};
 use crate::sample::Phase;
@@ -47,6 +48,7 @@ pub struct Schedule {
     groups: VecDeque<Vec<usize>>,
     stage: Stage,
     tallies: Vec<Tally>,
+    looks: Looks,
     random: Random,
     queue: VecDeque<Request>,
     /// The reverse of the round just queued, to be queued next.
@@ -69,6 +71,7 @@ impl Schedule {
             groups,
             stage: Stage::Begin(0),
             tallies: vec![Tally::default(); plan.benchmarks.len()],
+            looks: Looks::new(plan),
             random: Random::new(plan.seed),
             queue: VecDeque::new(),
             mirror: None,
@@ -83,10 +86,32 @@ impl Schedule {
         &self.tallies[benchmark]
     }
 
-    /// Notes that a run was made and took so long with its hooks.
-    pub fn made(&mut self, request: &Request, wall: Duration, with_hooks: Duration) {
-        let tally = &mut self.tallies[request.benchmark];
-        tally.note(request.phase, wall, with_hooks);
+    /// What was seen of the times.
+    #[must_use]
+    pub fn looks(&self) -> &Looks {
+        &self.looks
+    }
+
+    /// Notes that a run was made and took so long with its hooks; its wall time if it succeeded.
+    pub fn made(&mut self, request: &Request, wall: Option<Duration>, with_hooks: Duration) {
+        self.tallies[request.benchmark].note(request.phase, with_hooks);
+        if let Some(wall) = wall {
+            self.looks.note(request, wall.as_secs_f64());
+        }
+    }
+
+    /// Whether the measured runs of a benchmark suffice.
+    #[must_use]
+    pub fn enough(&self, benchmark: usize) -> bool {
+        let capped = |place: usize| stop::capped(&self.limits, &self.tallies[place]);
+        capped(benchmark)
+            || (stop::enough(&self.limits, &self.tallies[benchmark])
+                && self.looks.precise(benchmark, capped))
+    }
+
+    fn warm(&self, benchmark: usize) -> bool {
+        let steady = self.looks.steady(benchmark);
+        stop::warm(&self.limits, &self.tallies[benchmark], steady)
     }
 
     /// A run is to be made again, next.
@@ -210,19 +235,17 @@ impl Schedule {
     }
 
     fn has_enough(&self, phase: Phase, benchmark: usize) -> bool {
-        let tally = &self.tallies[benchmark];
         match phase {
-            Phase::Warmup => stop::warm(&self.limits, tally),
-            _ => stop::enough(&self.limits, tally),
+            Phase::Warmup => self.warm(benchmark),
+            _ => self.enough(benchmark),
         }
     }
 
     /// Whether even the second round of a pair must not be made.
     fn capped(&self, phase: Phase, benchmark: usize) -> bool {
-        let tally = &self.tallies[benchmark];
         match phase {
-            Phase::Warmup => stop::warm(&self.limits, tally),
-            _ => stop::capped(&self.limits, tally),
+            Phase::Warmup => self.warm(benchmark),
+            _ => stop::capped(&self.limits, &self.tallies[benchmark]),
         }
     }
 }

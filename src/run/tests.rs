@@ -21,6 +21,8 @@ struct Script<'a> {
     clock: &'a ManualClock,
     log: Vec<String>,
     wall: Vec<Duration>,
+    /// Added to the wall time of a run, by benchmark and number of all runs.
+    extra: fn(usize, usize) -> Duration,
     fails_at: Option<(usize, u64)>,
     interrupt_after: Option<usize>,
     /// The signal ends the run it arrives in.
@@ -41,7 +43,7 @@ impl Executor for Script<'_> {
         request: &Request,
         _tick: &mut dyn FnMut(Duration),
     ) -> Result<Made, RunError> {
-        let wall = self.wall[request.benchmark];
+        let wall = self.wall[request.benchmark] + (self.extra)(request.benchmark, self.runs);
         self.clock.0.set(self.clock.0.get() + wall);
         self.runs += 1;
         let name = ["A", "B", "C"][request.benchmark];
@@ -142,6 +144,7 @@ fn perform(plan: &Plan, change: impl FnOnce(&mut Script<'_>)) -> (Session, Vec<S
         clock: &clock,
         log: Vec::new(),
         wall: vec![Duration::from_millis(100); plan.benchmarks.len()],
+        extra: |_, _| Duration::ZERO,
         fails_at: None,
         interrupt_after: None,
         interrupts_run: false,
@@ -273,4 +276,113 @@ fn a_disturbed_run_is_made_again_and_said() {
     assert_eq!(log, ["begin 0", "A0", "A0", "A1", "end 0"]);
     assert_eq!(session.recordings[0].samples.len(), 2);
     assert!(session.recordings[0].notes[0].starts_with("run 1 was repeated"));
+}
+
+/// A fixed scramble of 0 to 29 steps, so that neighbours do not resemble each other.
+fn scrambled(run: usize, step: u64) -> Duration {
+    Duration::from_micros((run * 13 % 30) as u64 * step)
+}
+
+fn precise(fraction: f64) -> Limits {
+    Limits {
+        warmup: Warmup::Count(0),
+        min_runs: 20,
+        min_time: Duration::ZERO,
+        max_time: Some(Duration::from_secs(60)),
+        precision: Some(fraction),
+        ..Limits::default()
+    }
+}
+
+#[test]
+fn precision_ends_at_the_first_look_that_is_precise() {
+    let (session, _) = perform(&plan(1, precise(0.01)), |script| {
+        script.extra = |_, run| scrambled(run, 10);
+    });
+    assert_eq!(session.recordings[0].samples.len(), 20);
+    // 30 steps of 0.2 ms: the interval of the median of 100 ms needs several looks
+    let (session, _) = perform(&plan(1, precise(0.005)), |script| {
+        script.extra = |_, run| scrambled(run, 200);
+    });
+    let runs = session.recordings[0].samples.len();
+    assert!([30, 45, 68, 102, 153, 230, 345].contains(&runs), "{runs}");
+}
+
+#[test]
+fn precision_that_is_not_reached_ends_with_the_time() {
+    let (session, _) = perform(&plan(1, precise(0.0001)), |script| {
+        script.extra = |_, run| scrambled(run, 1000);
+    });
+    let recording = &session.recordings[0];
+    assert!((60.0..61.0).contains(&recording.conditions.elapsed_s));
+    assert_eq!(recording.cut_short, None);
+}
+
+#[test]
+fn comparing_looks_at_the_paired_ratio_and_not_at_the_medians() {
+    // both commands slow down by half within the session, in step: medians are vague, pairs are not
+    let drift = |_, run: usize| Duration::from_micros(run as u64 * 1000);
+    let (session, _) = perform(&plan(2, precise(0.01)), |script| script.extra = drift);
+    assert_eq!(session.recordings[0].samples.len(), 20);
+    assert_eq!(session.recordings[1].samples.len(), 20);
+    let (alone, _) = perform(&plan(1, precise(0.01)), |script| script.extra = drift);
+    assert!(alone.recordings[0].samples.len() > 100);
+}
+
+#[test]
+fn a_vague_pair_does_not_hold_up_the_others_and_the_reference_stays() {
+    let noisy = |benchmark: usize, run: usize| match benchmark {
+        2 => scrambled(run / 3, 500),
+        _ => scrambled(run, 10),
+    };
+    for fastest in [false, true] {
+        let limits = Limits {
+            fastest,
+            ..precise(0.005)
+        };
+        let (session, _) = perform(&plan(3, limits), |script| script.extra = noisy);
+        let runs = |place: usize| session.recordings[place].samples.len();
+        assert_eq!(runs(1), if fastest { runs(2) } else { 20 });
+        assert!(runs(2) > 20 && runs(0) >= runs(2));
+    }
+}
+
+#[test]
+fn the_warm_up_ends_when_it_is_steady() {
+    let warming = Limits {
+        warmup: Warmup::Auto,
+        ..fixed(3, 0)
+    };
+    let (session, _) = perform(&plan(1, warming), |script| {
+        script.extra = |_, run| Duration::from_millis(30_usize.saturating_sub(run) as u64);
+    });
+    let recording = &session.recordings[0];
+    let report = recording.conditions.warmup.clone().unwrap();
+    assert!(
+        report.steady && (35..60).contains(&report.runs),
+        "{report:?}"
+    );
+    assert_eq!(
+        recording.of_phase(Phase::Warmup).count() as u64,
+        report.runs
+    );
+    assert_eq!(recording.measured().count(), 3);
+}
+
+#[test]
+fn a_warm_up_that_never_is_steady_ends_after_a_hundred_runs_and_is_marked() {
+    let warming = Limits {
+        warmup: Warmup::Auto,
+        max_time: Some(Duration::from_secs(1000)),
+        ..fixed(3, 0)
+    };
+    let (session, _) = perform(&plan(1, warming), |script| {
+        script.extra = |_, run| Duration::from_millis(5 * run as u64);
+    });
+    let report = session.recordings[0].conditions.warmup.clone().unwrap();
+    assert!(
+        !report.steady && report.runs == 100 && report.spread > 0.1,
+        "{report:?}"
+    );
+    assert_eq!(session.recordings[0].measured().count(), 3);
 }

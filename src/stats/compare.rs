@@ -156,6 +156,23 @@ pub fn separate(first: &Series, second: &Series, level: f64) -> Result<Estimate,
     ))
 }
 
+/// The values of the rounds that both have. Both lists hold round and value in the order of rounds.
+#[must_use]
+pub fn common_rounds(a: &[(u64, f64)], b: &[(u64, f64)]) -> (Vec<f64>, Vec<f64>) {
+    let (mut first, mut second) = (Vec::new(), Vec::new());
+    let mut rest = b.iter().peekable();
+    for (round, value) in a {
+        while rest.peek().is_some_and(|(other, _)| other < round) {
+            rest.next();
+        }
+        if let Some((_, other)) = rest.next_if(|(other, _)| other == round) {
+            first.push(*value);
+            second.push(*other);
+        }
+    }
+    (first, second)
+}
+
 fn check_positive(series: &Series) -> Result<(), CompareError> {
     match series.values().iter().position(|value| *value <= 0.0) {
         Some(index) => Err(CompareError::NotPositive {
@@ -202,6 +219,13 @@ mod tests {
         let mut random = Random::new(seed);
         let mut value = || center * (1.0 + 0.1 * (random.unit() + random.unit() - 1.0));
         Series::new((0..runs).map(|_| value()).collect()).unwrap()
+    }
+
+    #[test]
+    fn only_rounds_that_both_have_are_pairs() {
+        let a = [(0, 1.0), (1, 2.0), (3, 3.0), (4, 4.0)];
+        let b = [(1, 20.0), (2, 25.0), (3, 30.0)];
+        assert_eq!(common_rounds(&a, &b), (vec![2.0, 3.0], vec![20.0, 30.0]));
     }
 
     #[test]

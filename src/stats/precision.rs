@@ -3,9 +3,11 @@
 //! It stops on the width of an interval, never on significance.
 
 use super::Series;
+use super::distribution::normal_quantile;
 use super::estimate::{Estimate, Interval};
 use super::order;
 use super::trend::significant_autocorrelation;
+use super::verdict::SLIGHT;
 
 /// The first look.
 pub const FIRST_LOOK: usize = 20;
@@ -49,6 +51,17 @@ pub fn look_at_ratio(ratio: &Estimate, wanted: f64) -> Option<Look> {
     ratio
         .interval
         .map(|interval| judge(interval.relative_half_width(ratio.value), wanted))
+}
+
+/// The smallest relative difference that is found with probability `power` by as many runs: the
+/// half-width of the interval on the logarithm, times 1 + z(power)/z(level); never below what gets a
+/// verdict. `None` without an interval.
+#[must_use]
+pub fn detectable(ratio: &Estimate, power: f64) -> Option<f64> {
+    let interval = ratio.interval.filter(|found| found.low > 0.0)?;
+    let half = 0.5 * (interval.high / interval.low).ln();
+    let factor = 1.0 + normal_quantile(power) / normal_quantile(0.5 + interval.level / 2.0);
+    Some((half * factor).exp_m1().max(SLIGHT))
 }
 
 fn judge(achieved: f64, wanted: f64) -> Look {

@@ -68,6 +68,55 @@ pub fn merge(sessions: &[Series], level: f64) -> Option<Sessions> {
     })
 }
 
+/// A new median over the typical one of earlier sessions, with the interval that one more session of
+/// the same would be in: exp(ln now − mean ln mᵢ ∓ t₍k₋₁₎ s √(1 + 1/k)) (Hahn and Meeker 1991, 4.6).
+///
+/// `None` below two sessions or when a median is not above 0.
+#[must_use]
+pub fn one_more(now: f64, earlier: &[f64], level: f64) -> Option<Estimate> {
+    let count = earlier.len() as f64;
+    over_sessions(earlier, level, (1.0 + 1.0 / count).sqrt()).and_then(|typical| {
+        let interval = typical.interval?;
+        (now > 0.0).then(|| Estimate {
+            value: now / typical.value,
+            interval: Some(Interval {
+                low: now / interval.high,
+                high: now / interval.low,
+                ..interval
+            }),
+        })
+    })
+}
+
+/// Ratios found within sessions as one: their geometric mean with a t interval over sessions, no
+/// interval of a single one. `None` without any or when one is not above 0.
+#[must_use]
+pub fn combine(ratios: &[f64], level: f64) -> Option<Estimate> {
+    match ratios {
+        [one] if *one > 0.0 => Some(Estimate::point(*one)),
+        _ => over_sessions(ratios, level, (1.0 / ratios.len() as f64).sqrt()),
+    }
+}
+
+/// Geometric mean with a t interval of `factor` standard deviations on the logarithm.
+fn over_sessions(values: &[f64], level: f64, factor: f64) -> Option<Estimate> {
+    if values.len() < 2 || values.iter().any(|value| *value <= 0.0) {
+        return None;
+    }
+    let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
+    let (center, spread) = (moments::mean(&logs), moments::deviation(&logs)?);
+    let half = student_factor(level, logs.len() as f64 - 1.0) * spread * factor;
+    Some(Estimate {
+        value: center.exp(),
+        interval: Some(Interval {
+            low: (center - half).exp(),
+            high: (center + half).exp(),
+            level,
+            method: Method::BetweenSessions,
+        }),
+    })
+}
+
 /// Squared standard error of ln median, from the order-statistic interval of the median.
 fn error(series: &Series, level: f64) -> Option<f64> {
     let interval = match significant_autocorrelation(series.values()) {
@@ -122,6 +171,19 @@ mod tests {
         }
         // 95% of 300 is 285; 3 sigma below is 274
         assert!(merged >= 274 && pooled < 200, "{merged} {pooled} of 300");
+    }
+
+    #[test]
+    fn one_more_session_agrees_with_the_limit_of_prediction() {
+        let earlier = [1.0, 1.02, 0.99, 1.01, 0.98];
+        let limit = super::super::decision::baseline_threshold(&earlier, 0.95).unwrap();
+        let low = |now| one_more(now, &earlier, 0.95).unwrap().interval.unwrap().low;
+        assert!((low(limit) - 1.0).abs() < 1e-12);
+        assert_eq!(one_more(1.0, &[1.0], 0.95), None);
+        let ratio = combine(&[1.1, 1.1, 1.1], 0.95).unwrap();
+        assert!((ratio.value - 1.1).abs() < 1e-12 && ratio.interval.is_some());
+        assert_eq!(combine(&[1.1], 0.95), Some(Estimate::point(1.1)));
+        assert_eq!(combine(&[], 0.95), None);
     }
 
     #[test]

@@ -14,8 +14,8 @@ use std::fmt;
 pub use escape::display_escaped;
 pub use parse::{Quantity, UnitError, parse_bytes, parse_duration, parse_percent, parse_ratio};
 pub use print::{
-    decimals_of_width, exact_duration, fixed, human_bytes, human_duration, percent, ratio,
-    signed_percent, thousands,
+    decimal_percent, decimals_of_width, exact_duration, fixed, human_bytes, human_duration,
+    percent, ratio, signed_percent, thousands,
 };
 pub use scale::Scale;
 pub use time::{TimeFormat, TimeUnit};

@@ -133,6 +133,26 @@ pub fn percent(fraction: f64) -> String {
     }
 }
 
+/// A percentage with one decimal, more below a tenth of a percent, none where they are zero: `1.8%`,
+/// `0.05%`, `1%`.
+#[must_use]
+pub fn decimal_percent(fraction: f64) -> String {
+    let value = fraction * 100.0;
+    let small = value != 0.0 && value.abs() < 0.1;
+    let decimals = if small {
+        decimals_of_width(value.abs())
+    } else {
+        1
+    };
+    let text = fixed(value, decimals);
+    let short = if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        &text
+    };
+    format!("{short}%")
+}
+
 /// A change for people, from a fraction: `+78%`, `-4.1%`; `n/a` if not finite.
 #[must_use]
 pub fn signed_percent(fraction: f64) -> String {
@@ -166,6 +186,21 @@ pub fn exact_duration(duration: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn decimals_of_percentages_go_where_they_say_nothing() {
+        for (fraction, text) in [
+            (0.018, "1.8%"),
+            (0.01, "1%"),
+            (0.0005, "0.05%"),
+            (0.0, "0%"),
+            (0.000_01, "0.001%"),
+            (0.5, "50%"),
+            (-0.0312, "-3.1%"),
+        ] {
+            assert_eq!(decimal_percent(fraction), text);
+        }
+    }
     #[test]
     fn counts_get_thousands() {
         let table = [
@@ -242,6 +277,8 @@ mod tests {
             (0.9, "90%"),
             (0.001, "<1%"),
             (0.0, "0%"),
+            (0.000_01, "0.001%"),
+            (0.5, "50%"),
             (-0.001, "0%"),
             (f64::NAN, "n/a"),
         ];

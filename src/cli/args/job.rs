@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
 
 use super::{Args, Outputs, Problem, Problems};
 use crate::analysis::{Question, Reference};
 use crate::cli::environment::Environment;
-use crate::gate::Gate;
+use crate::gate::{Gate, Regression};
 use crate::plan::command::{CommandError, CommandLine, ShellChoice};
 use crate::plan::parameter::{self, Binding, Parameter};
-use crate::plan::{Benchmark, Explain, Hooks, Input, Invocation, Order, Output, Plan};
+use crate::plan::{Benchmark, Explain, Hooks, Input, Invocation, Limits, Order, Output, Plan};
 use crate::stats::summary::Settings;
 use crate::unit::display_escaped;
 
@@ -20,6 +21,12 @@ pub(crate) struct Job {
     pub(crate) question: Question,
     pub(crate) gates: Vec<Gate>,
     pub(crate) strict: bool,
+    /// Saved sessions to compare with.
+    pub(crate) baselines: Vec<PathBuf>,
+    /// Saved sessions to analyse instead of running anything.
+    pub(crate) compare: Vec<PathBuf>,
+    /// The command runs against itself.
+    pub(crate) noise: bool,
     pub(crate) outputs: Outputs,
     /// The arguments of this invocation, escaped for display.
     pub(crate) command_line: Vec<String>,
@@ -42,19 +49,30 @@ impl Args {
     ) -> Result<Job, Vec<Problem>> {
         let mut problems = Problems::default();
         let pace = self.limit.resolve(&mut problems);
-        let gates = self.gate.resolve(&mut problems);
-        let outputs = self.output.resolve(environment, &mut problems);
-        let (benchmarks, mut remarks, reference) = self.benchmarks(is_program, &mut problems);
+        let regressions = self.compare.regressions(&mut problems);
+        let mut gates = self.gate.resolve(&mut problems);
+        let mut outputs = self.output.resolve(environment, &mut problems);
+        outputs.add_baseline(self.compare.save_baseline.as_ref(), &mut problems);
+        let (mut benchmarks, mut remarks, reference) = self.benchmarks(is_program, &mut problems);
+        self.compare
+            .check(self.commands.len(), benchmarks.len(), &mut problems);
+        if self.compare.noise {
+            benchmarks.extend(benchmarks.first().cloned());
+        }
         let ignore_failure = self.benchmark.ignored(&mut problems);
         let order = pace
             .order
             .unwrap_or_else(|| natural_order(&benchmarks, &mut remarks));
-        let question = self.question(reference);
+        let question = self.question(reference, &regressions, &mut problems);
+        gates.extend(regressions.into_iter().map(Gate::Regression));
         self.check_outputs(&benchmarks, &mut problems);
         problems.into_result()?;
         let plan = Plan {
             benchmarks,
-            limits: pace.limits,
+            limits: Limits {
+                fastest: question.reference == Reference::Fastest,
+                ..pace.limits
+            },
             order,
             seed: self.limit.seed,
             timeout: pace.timeout,
@@ -73,6 +91,9 @@ impl Args {
             question,
             gates,
             strict: self.gate.strict,
+            baselines: self.compare.baseline.clone(),
+            compare: self.compare.compare.clone(),
+            noise: self.compare.noise,
             outputs,
             command_line: environment.command_line(),
             remarks,
@@ -89,7 +110,12 @@ impl Args {
         }
     }
 
-    fn question(&self, reference: usize) -> Question {
+    fn question(
+        &self,
+        reference: usize,
+        regressions: &[Regression],
+        problems: &mut Problems,
+    ) -> Question {
         let fastest = self
             .compare
             .reference
@@ -105,7 +131,7 @@ impl Args {
             } else {
                 Reference::Command(reference)
             },
-            practical_limit: None,
+            practical_limit: self.compare.practical_limit(regressions, problems),
         }
     }
 
@@ -122,6 +148,9 @@ impl Args {
         problems: &mut Problems,
     ) -> (Vec<Benchmark>, Vec<String>, usize) {
         let nothing = (Vec::new(), Vec::new(), 0);
+        if self.commands.is_empty() && !self.compare.compare.is_empty() {
+            return nothing;
+        }
         if self.commands.is_empty() {
             let help = "offbench 'COMMAND', or offbench --help";
             problems.add(Problem::new("no command was given".into()).help(Some(help.into())));

@@ -170,6 +170,15 @@ impl clap::FromArgMatches for ExportArgs {
     }
 }
 
+/// The option that writes a form.
+pub(crate) fn option(id: &str) -> String {
+    if id == BASELINE.id {
+        "--save-baseline".to_owned()
+    } else {
+        format!("--export-{id}")
+    }
+}
+
 /// What the output options come to.
 #[derive(Debug)]
 pub(crate) struct Outputs {
@@ -181,7 +190,25 @@ pub(crate) struct Outputs {
     shared_summary: Option<PathBuf>,
 }
 
+/// The form of a saved baseline: everything, to be read back.
+static BASELINE: Format = Format {
+    id: "baseline",
+    help: "a session for later --baseline",
+    write: crate::report::json::write,
+};
+
 impl Outputs {
+    /// Where the baseline is saved, unless it would overwrite another export.
+    pub(crate) fn add_baseline(&mut self, path: Option<&PathBuf>, problems: &mut Problems) {
+        let Some(path) = path else { return };
+        let target = Target::File(path.clone());
+        if self.exports.iter().any(|(_, other)| *other == target) {
+            let text = "--save-baseline and an export go to the same place";
+            problems.add(Problem::new(text.into()).help(Some("give each its own file".into())));
+        }
+        self.exports.push((&BASELINE, target));
+    }
+
     /// Whether a document goes to standard output, so that the report must go elsewhere.
     pub(crate) fn takes_stdout(&self) -> bool {
         self.exports

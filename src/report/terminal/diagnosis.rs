@@ -1,7 +1,7 @@
 //! What must be known beside the numbers: tier, causes, findings, warnings, notes.
 
 use super::layout::{columns_of, cut, left, right, wrap};
-use crate::analysis::Subject;
+use crate::analysis::{Subject, pace};
 use crate::diagnose::words::time;
 use crate::diagnose::{CauseLine, Diagnosis, Finding, Tier};
 use crate::metric::WALL;
@@ -41,31 +41,9 @@ pub(super) fn sentence(finding: &Finding) -> String {
 pub(super) fn notes(subject: &Subject<'_>) -> Vec<String> {
     let conditions = &subject.recording.conditions;
     let mut notes = Vec::new();
-    if let Some(warmup) = &conditions.warmup {
-        let spread = warmup.spread * 100.0;
-        notes.push(if warmup.steady {
-            format!("steady within {spread:.1}% after {} runs", warmup.runs)
-        } else {
-            format!(
-                "not steady after {} runs (last medians spread {spread:.1}%)",
-                warmup.runs
-            )
-        });
-    }
+    notes.extend(pace::steady(conditions));
+    notes.extend(pace::not_reached(conditions, subject.precision));
     let median = subject.summary(WALL).and_then(|wall| wall.get("median"));
-    if let (Some(wanted), Some(median)) = (conditions.precision, median) {
-        let reached = median
-            .interval
-            .map(|found| found.relative_half_width(median.value));
-        if let Some(half) = reached.filter(|half| *half > wanted) {
-            notes.push(format!(
-                "±{:.1}% after {}, ±{}% not reached",
-                half * 100.0,
-                crate::unit::human_duration(conditions.elapsed_s, false),
-                (wanted * 1e6).round() / 1e4
-            ));
-        }
-    }
     if let (Some(floor), Some(median)) = (conditions.wall_floor_s, median) {
         if median.value < FLOOR_MATTERS * floor {
             notes.push(format!("an empty program takes {} here", time(floor)));

@@ -4,6 +4,7 @@
 
 mod comparison;
 mod diagnosis;
+mod earlier;
 mod gates;
 mod histogram;
 mod layout;
@@ -15,7 +16,7 @@ mod summary;
 use std::io::{self, Write};
 
 use super::{Document, Kind, Style};
-use crate::analysis::{Analysis, Subject};
+use crate::analysis::{Analysis, Merged, Subject};
 use crate::gate::Verdict;
 
 pub use gates::conclusion;
@@ -27,8 +28,13 @@ pub(in crate::report) use paint::paint;
 ///
 /// Those of the writer.
 pub fn report(out: &mut dyn Write, style: &Style, document: &Document<'_>) -> io::Result<()> {
-    commands(out, style, document.analysis)?;
-    compare(out, style, document.analysis)?;
+    if let Some(found) = document.analysis.merged.as_ref() {
+        merged(out, style, document.analysis, found)?;
+    } else {
+        commands(out, style, document.analysis)?;
+        compare(out, style, document.analysis)?;
+    }
+    baselines(out, style, document.analysis)?;
     gates(
         out,
         style,
@@ -103,6 +109,35 @@ pub fn compare(out: &mut dyn Write, style: &Style, analysis: &Analysis<'_>) -> i
         }
     };
     write_lines(out, &lines)
+}
+
+/// What the baselines say; nothing where none was asked for.
+///
+/// # Errors
+///
+/// Those of the writer.
+pub fn baselines(out: &mut dyn Write, style: &Style, analysis: &Analysis<'_>) -> io::Result<()> {
+    let mut lines = earlier::baselines(style, analysis);
+    if lines.is_empty() || style.kind == Kind::None {
+        return Ok(());
+    }
+    if style.kind == Kind::Full {
+        lines.push(String::new());
+    }
+    write_lines(out, &lines)
+}
+
+/// Sessions of the same benchmarks, merged.
+fn merged(
+    out: &mut dyn Write,
+    style: &Style,
+    analysis: &Analysis<'_>,
+    found: &Merged,
+) -> io::Result<()> {
+    if style.kind == Kind::None {
+        return Ok(());
+    }
+    write_lines(out, &earlier::merged(style, analysis, found))
 }
 
 /// What the gates say about that many commands; with [`Kind::None`] only those that did not pass.

@@ -1,0 +1,163 @@
+//! Reads saved sessions: the files of `--baseline` and `--compare`.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use crate::analysis::Saved;
+use crate::sample::Recording;
+use crate::sample::recording::{self, MOST_BYTES, ReadError};
+use crate::unit::display_escaped;
+
+use super::args::Job;
+
+/// What was read before anything ran.
+#[derive(Debug, Default)]
+pub(crate) struct Files {
+    /// The baseline's sessions.
+    pub(crate) baselines: Vec<Saved>,
+    /// The recordings of `--compare`, with the file each is from.
+    pub(crate) recordings: Vec<Recording>,
+    /// One name a recording.
+    pub(crate) names: Vec<String>,
+}
+
+/// Why a saved file is no use.
+#[derive(Debug)]
+pub(crate) enum Unreadable {
+    /// A baseline does not exist.
+    Missing(String),
+    /// It cannot be read or is no recording.
+    Bad(String, String),
+    /// It is of a version that this program does not know.
+    Unknown(String, String),
+}
+
+/// Reads everything the job names.
+///
+/// # Errors
+/// All files that cannot be read. A baseline that does not exist is an error only with `--strict`:
+/// the first session of all has none.
+pub(crate) fn read(job: &Job) -> Result<Files, Vec<Unreadable>> {
+    let mut files = Files::default();
+    let mut wrong = Vec::new();
+    for path in &job.baselines {
+        match sessions(path) {
+            Ok(found) => files.baselines.extend(found),
+            Err(Unreadable::Missing(file)) if !job.strict => files.baselines.push(Saved {
+                file,
+                recordings: Err("does not exist".into()),
+            }),
+            Err(error) => wrong.push(error),
+        }
+    }
+    for path in twice(&job.compare) {
+        let text = "it was given twice, and one session counts once".to_owned();
+        wrong.push(Unreadable::Bad(shown(path), text));
+    }
+    for path in &job.compare {
+        match one(path) {
+            Ok(recordings) => {
+                let name = shown(path);
+                files.names.extend(recordings.iter().map(|_| name.clone()));
+                files.recordings.extend(recordings);
+            }
+            Err(error) => wrong.push(error),
+        }
+    }
+    if wrong.is_empty() {
+        Ok(files)
+    } else {
+        Err(wrong)
+    }
+}
+
+/// Files that were given before, by whatever name.
+fn twice(paths: &[PathBuf]) -> Vec<&PathBuf> {
+    let real = |path: &PathBuf| fs::canonicalize(path).ok();
+    let again = paths.iter().enumerate().filter(|(place, path)| {
+        let this = real(path);
+        this.is_some() && paths[..*place].iter().any(|other| real(other) == this)
+    });
+    again.map(|(_, path)| path).collect()
+}
+
+/// The sessions of a file, or of all JSON files in a folder.
+fn sessions(path: &Path) -> Result<Vec<Saved>, Unreadable> {
+    let paths = if path.is_dir() {
+        in_folder(path).map_err(|error| Unreadable::Bad(shown(path), error.to_string()))?
+    } else {
+        vec![path.to_owned()]
+    };
+    if paths.is_empty() {
+        return Err(Unreadable::Missing(format!("{}/*.json", shown(path))));
+    }
+    paths
+        .iter()
+        .map(|path| {
+            Ok(Saved {
+                file: name(path),
+                recordings: match one(path) {
+                    Ok(recordings) => Ok(recordings),
+                    // Another version of the format is another program: it decides nothing.
+                    Err(Unreadable::Unknown(_, why)) => Err(why),
+                    Err(error) => return Err(error),
+                },
+            })
+        })
+        .collect()
+}
+
+fn in_folder(path: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(path)? {
+        let path = entry?.path();
+        if path
+            .extension()
+            .is_some_and(|extension| extension == "json")
+        {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    Ok(paths)
+}
+
+fn one(path: &Path) -> Result<Vec<Recording>, Unreadable> {
+    let bytes = match bytes(path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Err(Unreadable::Missing(shown(path)));
+        }
+        Err(error) => return Err(Unreadable::Bad(shown(path), error.to_string())),
+    };
+    let bad = |why: String| Unreadable::Bad(shown(path), why);
+    let unknown =
+        |found: &str| Unreadable::Unknown(shown(path), format!("has the unknown format {found}"));
+    let recordings = recording::read(&bytes).map_err(|error| match error {
+        ReadError::UnknownFormat { found } => unknown(&found),
+        other => bad(other.to_string()),
+    })?;
+    if recordings.is_empty() {
+        return Err(bad("it holds no benchmark".into()));
+    }
+    Ok(recordings)
+}
+
+/// The file's bytes, never more than are read; one more tells that there are too many.
+fn bytes(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let file = fs::File::open(path)?;
+    file.take(MOST_BYTES as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn shown(path: &Path) -> String {
+    display_escaped(path.as_os_str()).into_owned()
+}
+
+/// The short name of a file in sentences.
+fn name(path: &Path) -> String {
+    path.file_name()
+        .map_or_else(|| shown(path), |name| display_escaped(name).into_owned())
+}
