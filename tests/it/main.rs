@@ -10,6 +10,7 @@
 )]
 
 mod basics;
+mod documents;
 mod findings;
 mod gates;
 mod generated;
