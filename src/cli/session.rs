@@ -4,6 +4,7 @@ use super::args::{Job, Target};
 use super::exit::Trouble;
 use super::journal::Journal;
 use super::{shell_time, write};
+use crate::evidence::Availability;
 use crate::progress::Progress;
 use crate::run::{self, Event, Flow, Observer, Session, Tools};
 use crate::run::{ProcessExecutor, SystemClock};
@@ -56,9 +57,24 @@ pub(crate) fn execute(job: &Job) -> (Session, Journal) {
         observer: &mut audience,
     };
     let mut session = run::execute(&job.plan, &host, conditions, tools);
+    if job.plan.counters {
+        tell_missing_counters(&mut session);
+    }
     drop(executor);
     shell_time::note(job, &mut session);
     (session, audience.journal)
+}
+
+/// Asked for, but not there: never an error, always said.
+fn tell_missing_counters(session: &mut Session) {
+    let Availability::Missing(missing) = crate::probe::counters::availability() else {
+        return;
+    };
+    let remedy = missing.remedy.map(|remedy| format!("; {remedy}"));
+    let note = missing.reason + &remedy.unwrap_or_default();
+    for recording in &mut session.recordings {
+        recording.notes.push(note.clone());
+    }
 }
 
 /// Shows progress, keeps the journal, and stops when whoever reads the report has gone away.

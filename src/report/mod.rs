@@ -28,6 +28,7 @@ use crate::analysis::Analysis;
 use crate::gate::Verdict;
 use crate::unit::TimeUnit;
 
+pub(crate) use selection::COUNTERS;
 pub use selection::{Choice, ChosenUnit, Selection};
 pub(crate) use style::columns;
 pub use style::{Kind, Sort, Style, Tone};

@@ -6,6 +6,15 @@ use crate::unit::{Scale, TimeUnit, Unit};
 /// The most quantities that can be chosen; more than the table has.
 const MOST: usize = 32;
 
+/// The hardware counters, which make one line together.
+pub(crate) const COUNTERS: &[&str] = &[
+    "instructions",
+    "cycles",
+    "branch-misses",
+    "cache-references",
+    "cache-misses",
+];
+
 /// The unit of a chosen quantity.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ChosenUnit {
@@ -75,6 +84,12 @@ impl Selection {
     /// The choices that are no times, in order.
     pub fn others(&self) -> impl Iterator<Item = Choice> + '_ {
         self.iter().filter(|one| one.metric.unit != Unit::Time)
+    }
+
+    /// Whether a hardware counter was chosen.
+    #[must_use]
+    pub fn counts(&self) -> bool {
+        self.iter().any(|one| COUNTERS.contains(&one.metric.id))
     }
 
     /// Whether a metric of that identifier was chosen.

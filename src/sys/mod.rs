@@ -40,6 +40,7 @@ pub(crate) mod platform;
 pub(crate) const AARCH64: bool = cfg!(target_arch = "aarch64");
 
 pub(crate) use error::Error;
+pub(crate) use platform::counters::HardwareCounters;
 pub(crate) use platform::held::{ExactTimers, Held, Start, now};
 pub(crate) use platform::perf_event::{Rings, perf_paranoid};
 pub(crate) use platform::ptrace::{Stop, filter, trace};

@@ -80,6 +80,7 @@ impl Args {
             ignore_failure,
             placement: pace.placement,
             wait_descendants: self.diagnose.wait_descendants,
+            counters: outputs.style.metrics.counts(),
             check_output: self.benchmark.check_output,
             expect_wait: self.diagnose.expect_wait,
             explain: Explain::Never,

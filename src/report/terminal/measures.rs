@@ -3,19 +3,10 @@
 
 use super::layout::{Column, left, right, table, wrap};
 use crate::analysis::Subject;
-use crate::report::{Choice, Style};
+use crate::report::{COUNTERS, Choice, Style};
 use crate::sample::Outcome;
 use crate::stats::Summary;
 use crate::unit::{TimeUnit, human_duration};
-
-/// The hardware counters, which make one line together.
-const COUNTERS: &[&str] = &[
-    "instructions",
-    "cycles",
-    "branch-misses",
-    "cache-references",
-    "cache-misses",
-];
 
 /// Instead of numbers: `no run succeeded: no numbers`, or that all were ended by the time limit.
 pub(super) fn no_numbers(style: &Style, subject: &Subject<'_>) -> String {

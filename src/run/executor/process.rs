@@ -12,7 +12,7 @@ use super::ready::{self, Streams};
 use super::waiting::{Rhythm, Vigil};
 use super::{Executor, Made, Manner, Request, RunError, Watch};
 use crate::plan::{Benchmark, Plan};
-use crate::probe;
+use crate::probe::{self, counters::Counters};
 use crate::run::clock::SystemClock;
 use crate::sample::host::Stamp;
 use crate::sample::{Outcome, Phase, Readings, Sample};
@@ -30,8 +30,7 @@ const PIPE_GRACE: Duration = Duration::from_millis(100);
 const SUSPENDED: Duration = Duration::from_millis(1);
 /// After a run that wrote more than this to standard error, runs are looked after early.
 const LOUD: u64 = 1024 * 1024;
-/// Shorter runs are never said to be going on.
-const TICK_FROM: Duration = Duration::from_secs(1);
+const TICK_FROM: Duration = Duration::from_secs(1); // shorter runs are never said to be going on
 
 /// A benchmark between [`Executor::begin`] and [`Executor::end`].
 #[derive(Debug)]
@@ -165,10 +164,12 @@ impl<'p> ProcessExecutor<'p> {
         command: &mut Prepared,
         task: &mut Task<'_>,
     ) -> Result<Made, RunError> {
+        let counters = Counters::open(self.plan.counters);
         let mut flight = self.start(ready, command, task)?;
-        let harvest = self
+        let mut harvest = self
             .see_it_end(&mut flight, command, task)
             .map_err(|error| RunError::about(&ready.program, error))?;
+        counters.read(&mut harvest.readings);
         ready.known = true;
         Ok(self.finish(flight, &harvest, task.request))
     }

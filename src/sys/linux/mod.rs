@@ -1,6 +1,7 @@
 //! Linux.
 
 mod affinity;
+pub(crate) mod counters;
 mod descendants;
 pub(crate) mod held;
 mod host;
