@@ -43,6 +43,7 @@ fn plan(words: Vec<OsString>) -> Plan {
         ignore_failure: IgnoreFailure::All,
         placement: Placement::Free,
         wait_descendants: false,
+        counters: false,
         check_output: false,
         expect_wait: false,
         explain: Explain::Never,

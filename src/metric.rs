@@ -33,6 +33,8 @@ impl PartialEq for Metric {
     }
 }
 
+impl Eq for Metric {}
+
 impl Metric {
     /// The metric of that identifier.
     #[must_use]
@@ -216,6 +218,15 @@ pub static METRICS: &[Metric] = &[
         false,
         "Branches mispredicted in user mode.",
         |s| s.readings.branch_misses.map(|n| n as f64)
+    ),
+    metric!(
+        "cache-references",
+        "cache_references",
+        "cache references",
+        Count,
+        false,
+        "Accesses that reached the last-level cache in user mode.",
+        |s| s.readings.cache_references.map(|n| n as f64)
     ),
     metric!(
         "cache-misses",

@@ -1,13 +1,13 @@
 //! Draws run events while the plan executes, between runs or from the waiting thread's own tick,
-//! never from a second thread.
+//! never from a second thread. The cursor is never hidden, and what was drawn is cleared at the end.
 
 use std::io::Write;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::plan::Plan;
-use crate::report::{Kind, Style};
+use crate::plan::{Output, Plan};
+use crate::report::{Kind, Style, columns};
 use crate::run::{Event, Flow, Observer, Request};
 use crate::sample::{Phase, Sample};
 use crate::unit::{TimeFormat, TimeUnit, human_duration, ratio};
@@ -16,6 +16,8 @@ use crate::unit::{TimeFormat, TimeUnit, human_duration, ratio};
 const REDRAW: Duration = Duration::from_millis(100);
 /// Without a terminal a line says that the session is alive this often.
 const HEARTBEAT: Duration = Duration::from_secs(30);
+/// Columns of the bar where there is room for it.
+const BAR: usize = 40;
 
 /// Draws on standard error, or says little where that is no terminal.
 #[derive(Debug)]
@@ -25,7 +27,8 @@ pub struct Progress {
     names: Vec<String>,
     style: Style,
     totals: Vec<Total>,
-    drawn: Duration,
+    open: usize,
+    drawn: Option<Duration>,
     spoken: Duration,
     now: Duration,
 }
@@ -50,16 +53,23 @@ impl Progress {
             .iter()
             .map(|one| {
                 let command = crate::unit::display_escaped(&one.command).into_owned();
-                one.name.clone().unwrap_or(command)
+                style.text(one.name.as_ref().unwrap_or(&command))
             })
             .collect();
+        // Two writers on one terminal would write over each other.
+        let shared = plan
+            .benchmarks
+            .iter()
+            .any(|one| one.output == Output::Inherit);
+        let live = style.live && !shared;
         Self {
-            bar: style.live.then(|| bar(&style)),
-            heartbeat: !style.live && style.kind != Kind::None,
+            bar: live.then(bar),
+            heartbeat: !live && style.kind != Kind::None,
             names,
             style,
             totals: vec![Total::default(); plan.benchmarks.len()],
-            drawn: Duration::ZERO,
+            open: 0,
+            drawn: None,
             spoken: Duration::ZERO,
             now: Duration::ZERO,
         }
@@ -74,41 +84,87 @@ impl Progress {
             total.cpu += sample.tree_cpu();
             total.progress = progress;
         }
-        if self.now >= self.drawn + REDRAW {
-            self.draw(request, self.now);
+        self.show(request, self.now);
+    }
+
+    /// Draws, or says that all is well, if that is due.
+    fn show(&mut self, request: &Request, at: Duration) {
+        if self.drawn.is_none_or(|before| at >= before + REDRAW) {
+            self.drawn = Some(at);
+            if let Some(bar) = &self.bar {
+                // One drawing, not one for each line.
+                bar.set_message(self.lines(request, at));
+            }
         }
-        if self.heartbeat && self.now >= self.spoken + HEARTBEAT {
-            self.spoken = self.now;
-            let line = self.line(request, self.now);
-            print_line(&line);
+        if self.heartbeat && at >= self.spoken + HEARTBEAT {
+            self.spoken = at;
+            let parts = [vec![self.run_of(request)], self.figures(request, at)].concat();
+            let name = &self.names[request.benchmark];
+            print_line(&format!("{name}: {}", parts.join(", ")));
         }
     }
 
-    fn draw(&mut self, request: &Request, elapsed: Duration) {
-        self.drawn = elapsed;
-        let line = self.line(request, elapsed);
+    /// Name and run above, bar and figures below.
+    fn lines(&self, request: &Request, at: Duration) -> String {
+        let width = self.style.line().saturating_sub(1);
+        let run = self.run_of(request);
+        let room = width.saturating_sub(columns(&run) + 1);
+        let name = cut(&self.names[request.benchmark], room);
+        let blanks = width.saturating_sub(columns(&name) + columns(&run));
+        let figures = self.figures(request, at).join("  ");
+        let left = width.saturating_sub(columns(&figures) + 4).min(BAR);
+        let below = if left >= 10 {
+            format!("  {}  {figures}", self.drawn_bar(left))
+        } else {
+            cut(&format!("  {figures}"), width)
+        };
+        format!("{name}{}{run}\n{below}", " ".repeat(blanks))
+    }
+
+    fn drawn_bar(&self, width: usize) -> String {
+        let share = self.share().clamp(0.0, 1.0);
+        let full = (share * width as f64) as usize;
+        let rest = width - full;
+        let (done, edge, open) = if self.style.unicode {
+            ("\u{2501}", "\u{2578}", "\u{2500}")
+        } else {
+            ("#", ">", "-")
+        };
+        match rest {
+            0 => done.repeat(full),
+            _ => format!("{}{edge}{}", done.repeat(full), open.repeat(rest - 1)),
+        }
+    }
+
+    /// How far the session is, 0 to 1.
+    fn share(&self) -> f64 {
         let whole: f64 = self.totals.iter().map(|total| total.progress).sum();
-        let share = whole / self.totals.len().max(1) as f64;
-        let Some(bar) = &self.bar else { return };
-        // One drawing, not one for each change.
-        bar.update(|state| state.set_pos((share * 1000.0) as u64));
-        bar.set_message(line);
+        whole / self.totals.len().max(1) as f64
     }
 
-    /// `dbtool commit: run 23 of ~60, 46.8 ms, 9.6x CPU, 2 s`.
-    fn line(&self, request: &Request, elapsed: Duration) -> String {
+    /// How far, and about how far it goes once that can be told.
+    fn run_of(&self, request: &Request) -> String {
         let total = &self.totals[request.benchmark];
-        let name = &self.names[request.benchmark];
-        let mut parts = Vec::new();
         match request.phase {
-            Phase::Warmup => parts.push(format!("warm-up run {}", request.index + 1)),
-            Phase::Measured => parts.push(run_of(total)),
-            Phase::Diagnostic => parts.push(format!("diagnostic run {}", request.index + 1)),
+            Phase::Warmup => format!("warm-up run {}", request.index + 1),
+            Phase::Diagnostic => format!("diagnostic run {}", request.index + 1),
+            Phase::Measured if total.runs == 0 => "run 1".into(),
+            Phase::Measured if total.progress > 0.0 && total.progress < 1.0 => {
+                let whole = total.runs as f64 / total.progress;
+                format!("run {} of ~{whole:.0}", total.runs + 1)
+            }
+            Phase::Measured => format!("run {}", total.runs),
         }
+    }
+
+    /// `46.8 ms`, `9.6x CPU`, `2.0 s`, and the time left once one run has been measured.
+    fn figures(&self, request: &Request, at: Duration) -> Vec<String> {
+        let total = &self.totals[request.benchmark];
+        let mut parts = Vec::new();
         if total.runs > 0 {
             let mean = total.wall.as_secs_f64() / total.runs as f64;
             let unit = TimeUnit::for_median(mean);
-            let format = TimeFormat::in_unit(unit, (mean * 0.99, mean * 1.01), self.style.unicode);
+            let format = TimeFormat::in_unit(unit, (mean * 0.97, mean * 1.03), self.style.unicode);
             parts.push(format.with_unit(mean));
             if !total.cpu.is_zero() {
                 let by = total.wall.as_secs_f64() / total.cpu.as_secs_f64();
@@ -119,34 +175,59 @@ impl Progress {
             let sign = if self.style.unicode { "\u{b1}" } else { "+-" };
             parts.push(format!("{sign}{:.1}%", half * 100.0));
         }
-        parts.push(human_duration(elapsed.as_secs_f64(), self.style.unicode));
-        format!("{name}: {}", parts.join(", "))
+        parts.push(seconds(at));
+        let share = self.share();
+        if share > 0.0 && share < 1.0 {
+            let left = at.mul_f64((1.0 - share) / share);
+            parts.push(format!("~{} left", seconds(left)));
+        }
+        parts
+    }
+
+    fn finished(&mut self) {
+        self.open = self.open.saturating_sub(1);
+        if let Some(bar) = self.bar.as_ref().filter(|_| self.open == 0) {
+            bar.set_message("");
+            bar.finish_and_clear();
+        }
     }
 }
 
-/// How far, and about how far it goes once that can be told.
-fn run_of(total: &Total) -> String {
-    if total.runs == 0 {
-        return "run 1".into();
-    }
-    let whole = total.runs as f64 / total.progress.max(1e-9);
-    if total.progress > 0.0 && total.progress < 1.0 {
-        format!("run {} of ~{whole:.0}", total.runs + 1)
-    } else {
-        format!("run {}", total.runs + 1)
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
     }
 }
 
-fn bar(style: &Style) -> ProgressBar {
-    let bar = ProgressBar::with_draw_target(Some(1000), ProgressDrawTarget::stderr_with_hz(255));
-    let chars = if style.unicode {
-        "\u{2501}\u{2578}\u{2500}"
+fn seconds(time: Duration) -> String {
+    if time < Duration::from_secs(60) {
+        format!("{} s", time.as_secs())
     } else {
-        "#>-"
-    };
-    let template = "{wide_msg}\n  {bar:40}";
-    if let Ok(known) = ProgressStyle::with_template(template) {
-        bar.set_style(known.progress_chars(chars));
+        human_duration(time.as_secs_f64(), false)
+    }
+}
+
+/// The beginning of a text, at most that many columns.
+fn cut(text: &str, room: usize) -> String {
+    if columns(text) <= room {
+        return text.to_owned();
+    }
+    let mut shown = String::new();
+    for c in text.chars() {
+        if columns(&shown) + columns(c.encode_utf8(&mut [0; 4])) + 2 > room {
+            break;
+        }
+        shown.push(c);
+    }
+    shown + ".."
+}
+
+fn bar() -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(255));
+    if let Ok(known) = ProgressStyle::with_template("{msg}") {
+        bar.set_style(known);
     }
     bar
 }
@@ -165,11 +246,14 @@ fn print_line(line: &str) {
 impl Observer for Progress {
     fn event(&mut self, event: &Event<'_>) -> Flow {
         match event {
-            Event::Begin { .. } | Event::Starting { .. } => {}
-            Event::Tick { request, elapsed } => {
-                let at = self.now + *elapsed;
-                self.draw(request, at);
+            Event::Begin { .. } => self.open += 1,
+            // Something is to be seen before the first run, which may be long.
+            Event::Starting { request } => {
+                if self.drawn.is_none() {
+                    self.show(request, self.now);
+                }
             }
+            Event::Tick { request, elapsed } => self.show(request, self.now + *elapsed),
             Event::Sampled {
                 request,
                 sample,
@@ -179,12 +263,89 @@ impl Observer for Progress {
                 self.totals[request.benchmark].half_width = look.map(|look| look.achieved);
                 self.sampled(request, sample, *progress);
             }
-            Event::Finished { .. } => {
-                if let Some(bar) = &self.bar {
-                    bar.finish_and_clear();
-                }
-            }
+            Event::Finished { .. } => self.finished(),
         }
         Flow::Continue
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn progress(width: usize, unicode: bool) -> Progress {
+        Progress {
+            bar: None,
+            heartbeat: false,
+            names: vec!["dbtool commit".into()],
+            style: Style {
+                unicode,
+                width,
+                ..Style::default()
+            },
+            totals: vec![Total {
+                runs: 22,
+                wall: Duration::from_millis(22 * 47),
+                cpu: Duration::from_millis(22 * 5),
+                progress: 22.0 / 60.0,
+                half_width: None,
+            }],
+            open: 1,
+            drawn: None,
+            spoken: Duration::ZERO,
+            now: Duration::ZERO,
+        }
+    }
+
+    fn request(phase: Phase) -> Request {
+        Request {
+            benchmark: 0,
+            phase,
+            index: 0,
+            round: 0,
+            position: 0,
+            padding: 0,
+        }
+    }
+
+    #[test]
+    fn two_lines_say_how_far_it_is() {
+        let lines = progress(80, true).lines(&request(Phase::Measured), Duration::from_secs(2));
+        let (above, below) = lines.split_once('\n').unwrap();
+        assert!(
+            above.starts_with("dbtool commit  ") && above.ends_with("  run 23 of ~60"),
+            "{above}"
+        );
+        assert!(below.starts_with("  \u{2501}\u{2501}"), "{below}");
+        assert!(
+            below.ends_with("  47.0 ms  9.4x CPU  2 s  ~3 s left"),
+            "{below}"
+        );
+        assert_eq!(columns(above), 79);
+    }
+
+    #[test]
+    fn nothing_is_estimated_before_a_run_has_been_measured() {
+        let mut progress = progress(80, true);
+        progress.totals[0] = Total::default();
+        let lines = progress.lines(&request(Phase::Measured), Duration::from_secs(5));
+        assert!(lines.lines().next().unwrap().ends_with("run 1"), "{lines}");
+        assert!(lines.ends_with("  5 s"), "{lines}");
+        let lines = progress.lines(&request(Phase::Warmup), Duration::ZERO);
+        assert!(lines.contains("warm-up run 1"), "{lines}");
+    }
+
+    #[test]
+    fn lines_fit_every_width() {
+        for width in [20, 30, 40, 60, 80, 200] {
+            let mut progress = progress(width, false);
+            progress.names[0] =
+                "a command with a name that is quite long \u{65e5}\u{672c}".repeat(4);
+            let lines = progress.lines(&request(Phase::Measured), Duration::from_secs(2));
+            assert_eq!(lines.lines().count(), 2);
+            for line in lines.lines() {
+                assert!(columns(line) < width, "{width}: {line}");
+            }
+        }
     }
 }

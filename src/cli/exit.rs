@@ -1,16 +1,17 @@
 //! Exit codes, and the message for each error. The only place that turns errors into text with
 //! advice.
 
-use std::io::{self, Write};
+use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use super::args::{Job, Problem, option};
+use super::message::Message;
 use super::saved::Unreadable;
 use super::write::Written;
 use crate::gate::{Decision, Verdict};
 use crate::run::{Failure, RunError, Session};
-use crate::sample::Phase;
+use crate::sample::{Outcome, Phase};
 
 /// Why the program ends as it does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,32 +59,38 @@ pub(crate) enum Trouble {
     },
 }
 
-/// Writes one error with its advice to standard error.
-fn say(text: &str, help: Option<&str>) {
-    let mut message = format!("error: {text}\n");
-    if let Some(help) = help {
-        for line in help.lines() {
-            message.push_str("  help: ");
-            message.push_str(line);
-            message.push('\n');
+/// What clap says, in the words and the form of the other messages: help and version are no errors.
+pub(crate) fn clap(error: &clap::Error) -> Code {
+    if !error.use_stderr() {
+        let _ = error.print();
+        return Code::Done;
+    }
+    let rendered = error.render().to_string();
+    let mut lines = rendered.lines();
+    let first = lines.next().unwrap_or_default();
+    let mut text = first.strip_prefix("error: ").unwrap_or(first).to_owned();
+    let mut help = Vec::new();
+    for line in lines.map(str::trim) {
+        if let Some(tip) = line.strip_prefix("tip: ") {
+            help.push(did_you_mean(tip));
+        } else if line.starts_with('[') || line.starts_with('<') || line.starts_with("--") {
+            text.push(' ');
+            text.push_str(line);
         }
     }
-    to_stderr(message.as_bytes());
+    help.push("offbench -h lists the options".into());
+    let text = crate::unit::display_escaped(text.as_ref()).into_owned();
+    Message::error(text).help(Some(&help.join("\n"))).say();
+    Code::Usage
 }
 
-/// Standard error may be closed: there is nobody left to tell.
-#[allow(clippy::disallowed_methods, reason = "cli hands out the writers")]
-fn to_stderr(bytes: &[u8]) {
-    let _ = io::stderr().lock().write_all(bytes);
-}
-
-/// What clap says: help and version are no errors.
-pub(crate) fn clap(error: &clap::Error) -> Code {
-    let _ = error.print();
-    if error.use_stderr() {
-        Code::Usage
-    } else {
-        Code::Done
+/// `a similar argument exists: '--style'` in our words.
+fn did_you_mean(tip: &str) -> String {
+    match tip.split_once(": ") {
+        Some((before, words)) if before.contains("similar") => {
+            format!("did you mean {}?", words.replace('\'', "`"))
+        }
+        _ => tip.to_owned(),
     }
 }
 
@@ -92,6 +99,28 @@ pub(crate) fn usage(problems: &[Problem]) -> Code {
         say(&problem.text, problem.help.as_deref());
     }
     Code::Usage
+}
+
+/// Writes one error with its advice to standard error.
+fn say(text: &str, help: Option<&str>) {
+    Message::error(text).help(help).say();
+}
+
+/// Writes an error about a run, with what it printed.
+fn say_run(error: &RunError) {
+    let mut message = Message::error(format!("cannot {error}")).help(advice(error).as_deref());
+    if let RunError::Hook { stderr, .. } = error {
+        message = with_stderr(message, stderr);
+    }
+    message.say();
+}
+
+fn with_stderr(message: Message, stderr: &[u8]) -> Message {
+    let tail = last_lines(stderr);
+    if tail.is_empty() {
+        return message;
+    }
+    message.note("its standard error ends with:").quote(tail)
 }
 
 /// What to do about a run that could not be made.
@@ -106,12 +135,13 @@ fn advice(error: &RunError) -> Option<String> {
         RunError::NoProcesses { .. } => {
             "raise the limit (ulimit -u), or end other processes".into()
         }
-        RunError::Hook { stderr, .. } => {
-            let lines = last_lines(stderr);
-            if lines.is_empty() {
-                return None;
-            }
-            format!("its standard error ends with: {}", lines.join(" / "))
+        RunError::Hook { hook, .. } => {
+            format!(
+                "--ignore-failure covers the commands, not the {hook} command; append `|| true` to go on"
+            )
+        }
+        RunError::OutputDiffers { .. } => {
+            "leave out --check-output, or make the output the same in every run".into()
         }
         _ => return None,
     })
@@ -121,9 +151,7 @@ fn advice(error: &RunError) -> Option<String> {
 pub(crate) fn cannot_begin(troubles: &[Trouble]) -> Code {
     for trouble in troubles {
         match trouble {
-            Trouble::Run(error) => {
-                say(&format!("cannot {error}"), advice(error).as_deref());
-            }
+            Trouble::Run(error) => say_run(error),
             Trouble::Export { id, path, source } => {
                 say(
                     &format!("{}: cannot write {}: {source}", option(id), path.display()),
@@ -173,14 +201,14 @@ pub(crate) fn cannot_start(error: &dyn std::error::Error) -> Code {
 /// Remarks on the arguments.
 pub(crate) fn remarks(remarks: &[String]) {
     for remark in remarks {
-        to_stderr(format!("warning: {remark}\n").as_bytes());
+        Message::warning(remark.as_str()).say();
     }
 }
 
 /// What ended the session early.
 pub(crate) fn session(session: &Session, job: &Job) {
     for (_, error) in &session.errors {
-        say(&format!("cannot {error}"), advice(error).as_deref());
+        say_run(error);
     }
     if let Some(failure) = &session.failure {
         let name = session
@@ -191,28 +219,25 @@ pub(crate) fn session(session: &Session, job: &Job) {
     }
 }
 
-fn failed(failure: &Failure, name: &str, _job: &Job) {
+fn failed(failure: &Failure, name: &str, job: &Job) {
     let kind = if failure.phase == Phase::Warmup {
         "warm-up run"
     } else {
         "run"
     };
-    let text = format!(
-        "`{name}`: {} in {kind} {}",
-        failure.outcome,
-        failure.index + 1
-    );
-    say(
-        &text,
-        Some("--ignore-failure goes on after failures; --show-output shows what it prints"),
-    );
-    let tail = last_lines(&failure.stderr);
-    if !tail.is_empty() {
-        to_stderr(b"  = its standard error ends with:\n");
-        for line in tail {
-            to_stderr(format!("    {line}\n").as_bytes());
-        }
+    let mut how = failure.outcome.to_string();
+    if let (Outcome::TimedOut, Some(limit)) = (failure.outcome, job.plan.timeout) {
+        how = format!("timed out after {}", crate::unit::exact_duration(limit));
     }
+    let text = format!("`{name}`: {how} in {kind} {}", failure.index + 1);
+    let help = if failure.outcome == Outcome::TimedOut {
+        "--timeout with a longer time lets it end; --ignore-failure goes on without it"
+    } else {
+        "--ignore-failure goes on after failures; --show-output shows what it prints"
+    };
+    with_stderr(Message::error(text), &failure.stderr)
+        .help(Some(help))
+        .say();
 }
 
 /// The last lines of an output, escaped: what a command prints never reaches the terminal raw.
@@ -247,7 +272,7 @@ pub(crate) fn code(
         say(&format!("cannot write the report: {error}"), None);
     }
     if written.kept {
-        to_stderr(b"note: --save-baseline: not saved, because a run or a gate failed or the session was cut short\n");
+        Message::remark("--save-baseline: not saved, because a run or a gate failed or the session was cut short").say();
     }
     let lost = stdout_closed && job.outputs.exports.is_empty();
     if lost {

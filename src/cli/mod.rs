@@ -7,8 +7,13 @@ mod environment;
 mod exit;
 mod explain;
 mod generate;
+mod help;
+mod journal;
+mod manual;
+mod message;
 mod saved;
 mod session;
+mod shell_time;
 mod write;
 
 use std::process::ExitCode;
@@ -21,6 +26,9 @@ use crate::run::Session;
 use args::{Args, Job};
 use environment::Environment;
 use exit::Code;
+use journal::Journal;
+
+pub use generate::{COMPLETIONS, completion_text, manual_page};
 
 /// The whole program.
 #[must_use]
@@ -28,6 +36,9 @@ pub fn main() -> ExitCode {
     let environment = Environment::read();
     let args = match Args::try_parse_from(&environment.arguments) {
         Ok(args) => args,
+        Err(error) if help::is_short(&error, &environment.arguments) => {
+            return help::print().into();
+        }
         Err(error) => return exit::clap(&error).into(),
     };
     let streams = match crate::run::session::begin() {
@@ -58,19 +69,24 @@ fn perform(job: &Job, stdout_closed: bool) -> Code {
     }
     exit::remarks(&job.remarks);
     if job.compare.is_empty() {
-        let session = session::execute(job);
-        return conclude(job, &session, &files, stdout_closed);
+        let (session, journal) = session::execute(job);
+        return conclude(job, (&session, journal), &files, stdout_closed);
     }
     let mut files = files;
     let session = Session {
         recordings: std::mem::take(&mut files.recordings),
         ..Session::default()
     };
-    conclude(job, &session, &files, stdout_closed)
+    conclude(job, (&session, Journal::default()), &files, stdout_closed)
 }
 
 /// Everything that follows from what was measured.
-fn conclude(job: &Job, session: &Session, files: &saved::Files, stdout_closed: bool) -> Code {
+fn conclude(
+    job: &Job,
+    (session, mut journal): (&Session, Journal),
+    files: &saved::Files,
+    stdout_closed: bool,
+) -> Code {
     let mut analysis = analysis::analyze(&session.recordings, &job.question);
     if !job.compare.is_empty() {
         analysis::sessions::merge(&mut analysis, &files.names);
@@ -88,7 +104,7 @@ fn conclude(job: &Job, session: &Session, files: &saved::Files, stdout_closed: b
         || verdicts
             .iter()
             .any(|one| one.decision == gate::Decision::Fail);
-    let written = write::everything(job, &analysis, &verdicts, spoilt);
+    let written = write::everything(job, &analysis, &verdicts, &mut journal, spoilt);
     exit::session(session, job);
     exit::code(job, session, &verdicts, &written, stdout_closed)
 }

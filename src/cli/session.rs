@@ -3,8 +3,11 @@
 use super::args::{Job, Target};
 use super::exit::Trouble;
 use super::explain::Explaining;
+use super::journal::Journal;
+use super::{shell_time, write};
+use crate::evidence::Availability;
 use crate::progress::Progress;
-use crate::run::{self, Session, Tools};
+use crate::run::{self, Event, Flow, Observer, Session, Tools};
 use crate::run::{ProcessExecutor, SystemClock};
 use crate::sample::Conditions;
 use crate::unit::display_escaped;
@@ -30,27 +33,68 @@ pub(crate) fn check(job: &Job) -> Vec<Trouble> {
 }
 
 /// Runs everything.
-pub(crate) fn execute(job: &Job) -> Session {
+pub(crate) fn execute(job: &Job) -> (Session, Journal) {
     let host = run::session::host();
     let conditions = conditions(job);
     let clock = SystemClock::begin();
     let mut executor = match ProcessExecutor::new(&job.plan, clock) {
         Ok(executor) => executor,
         Err(error) => {
-            return Session {
+            let session = Session {
                 errors: vec![(0, error)],
                 ..Session::default()
             };
+            return (session, Journal::default());
         }
     };
-    let mut progress = Progress::new(&job.plan, job.outputs.style);
+    let mut audience = Audience {
+        progress: Progress::new(&job.plan, job.outputs.style),
+        journal: Journal::new(job, &host, &conditions),
+        gone: write::header(job).is_err(),
+    };
     let tools = Tools {
         executor: &mut executor,
         clock: &clock,
-        observer: &mut progress,
+        observer: &mut audience,
         policy: &Explaining::new(job),
     };
-    run::execute(&job.plan, &host, conditions, tools)
+    let mut session = run::execute(&job.plan, &host, conditions, tools);
+    if job.plan.counters {
+        tell_missing_counters(&mut session);
+    }
+    drop(executor);
+    shell_time::note(job, &mut session);
+    (session, audience.journal)
+}
+
+/// Asked for, but not there: never an error, always said.
+fn tell_missing_counters(session: &mut Session) {
+    let Availability::Missing(missing) = crate::probe::counters::availability() else {
+        return;
+    };
+    let remedy = missing.remedy.map(|remedy| format!("; {remedy}"));
+    let note = missing.reason + &remedy.unwrap_or_default();
+    for recording in &mut session.recordings {
+        recording.notes.push(note.clone());
+    }
+}
+
+/// Shows progress, keeps the journal, and stops when whoever reads the report has gone away.
+struct Audience {
+    progress: Progress,
+    journal: Journal,
+    gone: bool,
+}
+
+impl Observer for Audience {
+    fn event(&mut self, event: &Event<'_>) -> Flow {
+        if matches!(event, Event::Starting { .. }) && (self.gone || write::reader_is_gone()) {
+            self.gone = true;
+            return Flow::Stop;
+        }
+        self.journal.event(event);
+        self.progress.event(event)
+    }
 }
 
 fn conditions(job: &Job) -> Vec<Conditions> {

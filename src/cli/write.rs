@@ -1,13 +1,20 @@
 //! Hands out the writers: the screen, and files that are replaced only when the new content is
 //! complete.
 
+use std::fs::OpenOptions;
 use std::io::{self, BufWriter, Write};
+use std::os::fd::AsFd;
 use std::path::Path;
 
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+
 use super::args::{Job, Target, option};
+use super::journal::{self, Journal};
 use crate::analysis::Analysis;
 use crate::gate::Verdict;
-use crate::report::{Document, Format, terminal};
+use crate::plan::Order;
+use crate::report::{Document, Format, Kind, annotations, terminal};
+use crate::unit::display_escaped;
 
 /// What could not be written.
 #[derive(Debug, Default)]
@@ -25,6 +32,7 @@ pub(crate) fn everything(
     job: &Job,
     analysis: &Analysis<'_>,
     verdicts: &[Verdict],
+    journal: &mut Journal,
     spoilt: bool,
 ) -> Written {
     let style = &job.outputs.style;
@@ -40,6 +48,17 @@ pub(crate) fn everything(
             continue;
         }
         let (place, result) = match target {
+            Target::File(path) if format.id == journal::FORMAT => (
+                path.display().to_string(),
+                journal.finish(analysis, verdicts),
+            ),
+            Target::Stdout if format.id == journal::FORMAT => (
+                "standard output".to_string(),
+                journal.finish(analysis, verdicts),
+            ),
+            Target::File(path) if job.outputs.appends(format, path) => {
+                (path.display().to_string(), append(path, format, &document))
+            }
             Target::File(path) => (path.display().to_string(), replace(path, format, &document)),
             Target::Stdout => ("standard output".to_string(), to_stdout(format, &document)),
         };
@@ -51,11 +70,59 @@ pub(crate) fn everything(
     written
 }
 
+/// Says at once what is measured, where nobody can watch: build servers end silent jobs.
+///
+/// # Errors
+/// Those of the stream.
+#[allow(clippy::disallowed_methods, reason = "cli hands out the writers")]
+pub(crate) fn header(job: &Job) -> io::Result<()> {
+    if job.outputs.style.kind != Kind::Basic {
+        return Ok(());
+    }
+    let plan = &job.plan;
+    let order = match plan.order {
+        Order::Rounds => "in rounds",
+        Order::Sequential => "one after the other",
+    };
+    let line = match plan.benchmarks.as_slice() {
+        [one] => {
+            let command = display_escaped(&one.command);
+            format!("measuring {}", one.name.as_deref().unwrap_or(&command))
+        }
+        all => format!(
+            "measuring {} commands {order}, seed {}",
+            all.len(),
+            plan.seed
+        ),
+    };
+    let line = job.outputs.style.text(&line) + "\n";
+    if job.outputs.takes_stdout() {
+        io::stderr().lock().write_all(line.as_bytes())
+    } else {
+        let mut stdout = io::stdout().lock();
+        stdout.write_all(line.as_bytes())?;
+        stdout.flush()
+    }
+}
+
+/// Whether standard output is a pipe that nobody reads from any more.
+#[allow(clippy::disallowed_methods, reason = "cli hands out the writers")]
+pub(crate) fn reader_is_gone() -> bool {
+    let stdout = io::stdout();
+    let mut asked = [PollFd::new(stdout.as_fd(), PollFlags::empty())];
+    let answered = poll(&mut asked, PollTimeout::ZERO).is_ok_and(|count| count > 0);
+    let found = asked[0].revents().unwrap_or(PollFlags::empty());
+    answered && found.contains(PollFlags::POLLERR)
+}
+
 #[allow(clippy::disallowed_methods, reason = "cli hands out the writers")]
 fn screen(job: &Job, document: &Document<'_>) -> io::Result<()> {
     let style = &job.outputs.style;
     let mut text = Vec::new();
     terminal::report(&mut text, style, document)?;
+    if job.outputs.annotate {
+        annotations::write(&mut text, document)?;
+    }
     if job.outputs.takes_stdout() {
         io::stderr().lock().write_all(&text)
     } else {
@@ -70,6 +137,14 @@ fn to_stdout(format: &Format, document: &Document<'_>) -> io::Result<()> {
     let mut writer = BufWriter::new(io::stdout().lock());
     (format.write)(&mut writer, document)?;
     writer.flush()
+}
+
+/// Adds to a file that belongs to several writers.
+fn append(path: &Path, format: &Format, document: &Document<'_>) -> io::Result<()> {
+    let mut text = Vec::new();
+    (format.write)(&mut text, document)?;
+    let mut file = OpenOptions::new().append(true).create(true).open(path)?;
+    file.write_all(&text)
 }
 
 /// Writes beside the target and renames; the old content stays until the new one is complete.

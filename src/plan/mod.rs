@@ -149,6 +149,8 @@ pub struct Plan {
     pub placement: Placement,
     /// Runs end when all their descendants have.
     pub wait_descendants: bool,
+    /// Hardware counters are read.
+    pub counters: bool,
     /// All runs must write the same to standard output.
     pub check_output: bool,
     /// Waiting is intended and needs no finding.

@@ -3,6 +3,7 @@
 //!
 //! `sys` reads, these understand; parsers take bytes and are tested on every platform.
 
+pub mod counters;
 pub mod descriptor;
 pub mod explain;
 mod reader;

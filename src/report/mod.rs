@@ -18,6 +18,7 @@ mod markdown;
 mod markup;
 mod openmetrics;
 mod orgmode;
+mod selection;
 mod style;
 pub mod terminal;
 
@@ -27,6 +28,9 @@ use crate::analysis::Analysis;
 use crate::gate::Verdict;
 use crate::unit::TimeUnit;
 
+pub(crate) use selection::COUNTERS;
+pub use selection::{Choice, ChosenUnit, Selection};
+pub(crate) use style::columns;
 pub use style::{Kind, Sort, Style, Tone};
 
 /// Everything a report may show.

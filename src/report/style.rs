@@ -2,6 +2,7 @@
 
 use unicode_width::UnicodeWidthStr;
 
+use super::Selection;
 use crate::unit::{TimeUnit, display_escaped};
 
 /// Which report people get.
@@ -58,6 +59,8 @@ pub struct Style {
     pub unit: Option<TimeUnit>,
     /// Order of tables over all commands.
     pub sort: Sort,
+    /// The quantities the user wants to see.
+    pub metrics: Selection,
 }
 
 impl Default for Style {
@@ -70,6 +73,7 @@ impl Default for Style {
             live: false,
             unit: None,
             sort: Sort::Auto,
+            metrics: Selection::default(),
         }
     }
 }
@@ -164,7 +168,7 @@ impl Style {
 
 /// Columns a text takes on a terminal.
 #[must_use]
-pub(super) fn columns(text: &str) -> usize {
+pub(crate) fn columns(text: &str) -> usize {
     text.width()
 }
 

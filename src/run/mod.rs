@@ -8,6 +8,7 @@ mod diagnostic;
 pub mod event;
 pub mod executor;
 pub mod look;
+mod output;
 pub mod schedule;
 pub mod session;
 pub mod stop;
@@ -80,6 +81,7 @@ pub fn execute<'a>(
         tools,
         slots: recordings,
         session: Session::default(),
+        outputs: output::Agreement::default(),
     };
     runner.go();
     runner.finish()
@@ -105,6 +107,7 @@ struct Runner<'a> {
     tools: Tools<'a>,
     slots: Vec<Slot>,
     session: Session,
+    outputs: output::Agreement,
 }
 
 impl Runner<'_> {
@@ -141,7 +144,8 @@ impl Runner<'_> {
     }
 
     fn fail(&mut self, benchmark: usize, error: RunError) {
-        self.slots[benchmark].recording.cut_short = Some(CutShort::Failed(error.to_string()));
+        self.slots[benchmark].recording.cut_short =
+            Some(CutShort::Failed(format!("cannot {error}")));
         self.session.errors.push((benchmark, error));
         self.schedule.stop();
     }
@@ -165,6 +169,9 @@ impl Runner<'_> {
                 let wall = sample.outcome.success().then_some(sample.wall);
                 self.schedule.made(request, wall, took);
                 self.keep(request, &made.sample);
+                if self.plan.check_output && self.session.failure.is_none() {
+                    self.check_output(request, &made);
+                }
             }
             Err(error) => self.fail(request.benchmark, error),
         }
@@ -193,6 +200,17 @@ impl Runner<'_> {
         });
         if !self.plan.ignore_failure.covers(sample.outcome) {
             self.give_up(request, sample.outcome);
+        }
+    }
+
+    /// Successful runs, of whichever phase and command, must write the same.
+    fn check_output(&mut self, request: &Request, made: &Made) {
+        let Some(digest) = made.output.filter(|_| made.sample.outcome.success()) else {
+            return;
+        };
+        let name = self.slots[request.benchmark].recording.name().to_owned();
+        if let Err(error) = self.outputs.compare(request, &name, digest) {
+            self.fail(request.benchmark, error);
         }
     }
 

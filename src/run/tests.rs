@@ -129,6 +129,7 @@ fn plan(count: usize, limits: Limits) -> Plan {
         ignore_failure: IgnoreFailure::Never,
         placement: crate::plan::Placement::Free,
         wait_descendants: false,
+        counters: false,
         check_output: false,
         expect_wait: false,
         explain: crate::plan::Explain::Never,

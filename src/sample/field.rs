@@ -184,6 +184,7 @@ pub static FIELDS: &[Field] = &[
     reading!("cycles", Count, cycles),
     reading!("branch_misses", Count, branch_misses),
     reading!("cache_misses", Count, cache_misses),
+    reading!("cache_references", Count, cache_references),
 ];
 
 impl Default for Sample {

@@ -222,6 +222,8 @@ pub struct Readings {
     pub cycles: Option<u64>,
     /// Branches mispredicted.
     pub branch_misses: Option<u64>,
+    /// Accesses that reached the last-level cache.
+    pub cache_references: Option<u64>,
     /// Accesses that missed the last-level cache.
     pub cache_misses: Option<u64>,
     /// Which parts of [`Usage`] are not known.

@@ -44,6 +44,7 @@ pub(crate) const AARCH64: bool = cfg!(target_arch = "aarch64");
 
 pub(crate) use clock::now;
 pub(crate) use error::Error;
+pub(crate) use platform::counters::HardwareCounters;
 pub(crate) use platform::perf_event::{Rings, perf_paranoid};
 pub(crate) use platform::ptrace::{Filter, Stop, Tracer};
 pub(crate) use platform::sock_diag::unix_socket;

@@ -6,6 +6,7 @@
 mod escape;
 mod parse;
 mod print;
+mod scale;
 mod time;
 
 use std::fmt;
@@ -16,6 +17,7 @@ pub use print::{
     decimal_percent, decimals_of_width, exact_duration, fixed, human_bytes, human_duration,
     percent, ratio, signed_percent, thousands,
 };
+pub use scale::Scale;
 pub use time::{TimeFormat, TimeUnit};
 
 /// The kind of unit a metric has; values of a kind share one base unit.

@@ -16,6 +16,10 @@ pub enum TimeUnit {
     Millisecond,
     /// 1 s.
     Second,
+    /// 60 s; only where it is asked for.
+    Minute,
+    /// 3600 s; only where it is asked for.
+    Hour,
 }
 
 impl TimeUnit {
@@ -38,6 +42,8 @@ impl TimeUnit {
             Self::Microsecond => 1e6,
             Self::Millisecond => 1e3,
             Self::Second => 1.0,
+            Self::Minute => 1.0 / 60.0,
+            Self::Hour => 1.0 / 3600.0,
         }
     }
 
@@ -50,6 +56,8 @@ impl TimeUnit {
             Self::Microsecond => "us",
             Self::Millisecond => "ms",
             Self::Second => "s",
+            Self::Minute => "min",
+            Self::Hour => "h",
         }
     }
 
@@ -59,7 +67,7 @@ impl TimeUnit {
             Self::Nanosecond => 0,
             Self::Microsecond => 3,
             Self::Millisecond => 6,
-            Self::Second => 9,
+            Self::Second | Self::Minute | Self::Hour => 9,
         }
     }
 }
@@ -67,20 +75,23 @@ impl TimeUnit {
 impl FromStr for TimeUnit {
     type Err = UnitError;
 
-    /// Reads `nanosecond`, `microsecond`, `millisecond`, `second`, or an abbreviation.
+    /// Reads `nanosecond` to `hour`, one of them in the plural, or an abbreviation.
     fn from_str(word: &str) -> Result<Self, UnitError> {
-        match word {
+        let long = word.len() > 3;
+        let singular = word.strip_suffix('s').filter(|_| long).unwrap_or(word);
+        match singular {
             "nanosecond" | "ns" => Ok(Self::Nanosecond),
             "microsecond" | "us" | "\u{b5}s" | "\u{3bc}s" => Ok(Self::Microsecond),
             "millisecond" | "ms" => Ok(Self::Millisecond),
-            "second" | "s" => Ok(Self::Second),
+            "second" | "sec" | "s" => Ok(Self::Second),
+            "minute" | "min" => Ok(Self::Minute),
+            "hour" | "h" => Ok(Self::Hour),
             "" => Err(UnitError::Empty),
-            other => Err(UnitError::UnknownUnit {
+            _ => Err(UnitError::UnknownUnit {
                 word: word.to_owned(),
                 unit: word.to_owned(),
                 position: 0,
-                suggestion: suggest(other, Some(Unit::Time))
-                    .filter(|unit| !matches!(*unit, "min" | "h")),
+                suggestion: suggest(word, Some(Unit::Time)),
                 wanted: Some(Unit::Time),
             }),
         }
@@ -167,12 +178,17 @@ mod tests {
             TimeUnit::Microsecond,
             TimeUnit::Millisecond,
             TimeUnit::Second,
+            TimeUnit::Minute,
+            TimeUnit::Hour,
         ] {
             assert_eq!(unit.name(true).parse(), Ok(unit));
             assert_eq!(unit.name(false).parse(), Ok(unit));
         }
         assert_eq!("millisecond".parse(), Ok(TimeUnit::Millisecond));
-        assert!("min".parse::<TimeUnit>().is_err());
+        assert_eq!("minutes".parse(), Ok(TimeUnit::Minute));
+        assert_eq!("seconds".parse(), Ok(TimeUnit::Second));
+        assert!("fortnight".parse::<TimeUnit>().is_err());
+        assert!("mss".parse::<TimeUnit>().is_err());
         assert!("".parse::<TimeUnit>().is_err());
         let help = "MS".parse::<TimeUnit>().unwrap_err().help();
         assert_eq!(help.as_deref(), Some("did you mean `ms`?"));

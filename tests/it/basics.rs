@@ -3,7 +3,6 @@
 use crate::support::{Folder, does, number};
 
 #[test]
-#[ignore = "reads the JSON export"]
 fn measures_a_command() {
     let folder = Folder::new();
     let document = folder.measure(["-r", "5", &does("spin 5")]);
@@ -19,7 +18,6 @@ fn measures_a_command() {
 }
 
 #[test]
-#[ignore = "reads the JSON export"]
 fn shell_syntax_goes_through_a_shell_and_says_so() {
     let folder = Folder::new();
     for command in [
@@ -45,7 +43,6 @@ fn shell_syntax_goes_through_a_shell_and_says_so() {
 }
 
 #[test]
-#[ignore = "reads the JSON export"]
 fn without_a_shell_everything_is_literal() {
     let folder = Folder::new();
     folder.measure(["-N", "-r", "1", "echo a>f"]);
@@ -69,7 +66,6 @@ fn without_a_shell_everything_is_literal() {
 }
 
 #[test]
-#[ignore = "reads the JSON export"]
 fn iterations_are_in_the_environment() {
     let folder = Folder::new();
     folder.measure([
@@ -83,7 +79,6 @@ fn iterations_are_in_the_environment() {
 }
 
 #[test]
-#[ignore = "reads the JSON export"]
 fn bad_input_is_refused_before_anything_runs() {
     let cases: &[(&[&str], &str)] = &[
         (&[], "no command"),
@@ -174,7 +169,6 @@ fn a_failing_command_stops_and_says_how() {
 }
 
 #[test]
-#[ignore = "reads the JSON export"]
 fn ignored_failures_are_counted_apart() {
     let folder = Folder::new();
     let command = "test $OFFBENCH_ITERATION -lt 2";
@@ -202,7 +196,6 @@ fn an_old_export_survives_a_failing_command() {
 }
 
 #[test]
-#[ignore = "reads the JSON export"]
 fn json_on_stdout_is_one_clean_document() {
     let folder = Folder::new();
     for target in ["-", "/dev/stdout"] {
@@ -219,7 +212,6 @@ fn json_on_stdout_is_one_clean_document() {
 }
 
 #[test]
-#[ignore = "reads the JSON export"]
 fn several_commands_run_in_rounds() {
     let folder = Folder::new();
     folder.measure(["-w", "0", "-r", "6", "echo A >>log", "echo B >>log"]);
@@ -231,7 +223,6 @@ fn several_commands_run_in_rounds() {
 }
 
 #[test]
-#[ignore = "reads the JSON export"]
 fn hooks_run_in_order() {
     let folder = Folder::new();
     folder.measure([

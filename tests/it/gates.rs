@@ -58,7 +58,6 @@ fn a_tier_can_fail_the_job() {
 }
 
 #[test]
-#[ignore = "reads the JSON export"]
 fn every_gate_gets_a_verdict_in_the_document() {
     let folder = Folder::new();
     let args = [

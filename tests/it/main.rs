@@ -10,6 +10,11 @@
 )]
 
 mod basics;
+mod documents;
 mod findings;
 mod gates;
+mod generated;
+mod options;
+mod streams;
 mod support;
+mod terminal;

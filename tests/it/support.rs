@@ -60,7 +60,20 @@ impl Folder {
 
     /// The document of an invocation that must succeed.
     pub fn measure<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Value {
-        let finished = self.offbench(args).arg("--export-json=out.json").run();
+        self.measure_with(&["--export-json=out.json"], args)
+    }
+
+    /// The same with other options before, for command lines that end in words of a command.
+    pub fn measure_with<S: AsRef<OsStr>>(
+        &self,
+        before: &[&str],
+        args: impl IntoIterator<Item = S>,
+    ) -> Value {
+        let mut invocation = self.offbench(before);
+        for arg in args {
+            invocation = invocation.arg(arg);
+        }
+        let finished = invocation.run();
         assert_eq!(finished.code(), Some(0), "{finished:?}");
         serde_json::from_str(&self.read("out.json")).unwrap()
     }

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::Write;
 use std::process::{Command, exit};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -25,14 +25,23 @@ fn main() {
     }
 }
 
+/// Burns so much CPU time of this thread, however busy the machine is.
 fn spin(millis: u64) {
-    let end = Instant::now() + Duration::from_millis(millis);
+    let end = cpu_time() + Duration::from_millis(millis);
     let mut x = 1_u64;
-    while Instant::now() < end {
+    while cpu_time() < end {
         for _ in 0..1000 {
             x = std::hint::black_box(x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1));
         }
     }
+}
+
+fn cpu_time() -> Duration {
+    const THREAD_CPUTIME: i32 = if cfg!(target_os = "linux") { 3 } else { 16 };
+    let mut time = [0_i64; 2];
+    // SAFETY: a `timespec` of 64-bit systems is two numbers of 64 bits.
+    unsafe { clock_gettime(THREAD_CPUTIME, time.as_mut_ptr()) };
+    Duration::new(time[0] as u64, time[1] as u32)
 }
 
 fn fsync(path: &str, count: u64) {
@@ -68,6 +77,7 @@ fn autoreap(millis: u64) {
 }
 
 unsafe extern "C" {
+    fn clock_gettime(clock: i32, time: *mut i64) -> i32;
     fn signal(number: i32, handler: usize) -> usize;
 }
 

@@ -7,8 +7,9 @@ use clap::Args;
 
 use super::Problems;
 use super::problem::Problem;
-use crate::plan::command::{ShellChoice, bare_shell, parse_variable};
+use crate::plan::command::{CommandError, ShellChoice, bare_shell, parse_variable};
 use crate::plan::parameter::{Pairing, Parameter};
+use crate::plan::words::split;
 use crate::plan::{IgnoreFailure, Input, Output};
 
 /// Options of the commands.
@@ -16,66 +17,100 @@ use crate::plan::{IgnoreFailure, Input, Output};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Commands")]
 pub(crate) struct BenchmarkArgs {
-    /// Shell of the commands: auto (only where one is needed), none, default (sh), or its words
-    #[arg(long, value_name = "auto|none|default|CMD", conflicts_with_all = ["no_shell", "default_shell"])]
+    /// Shell of the commands [default: auto]
+    ///
+    /// With auto a command runs directly, unless it holds unquoted shell syntax or begins with a word that only
+    /// a shell knows; then it runs through sh, and its header says `(via sh)`. With none everything is literal;
+    /// default is sh; anything else is a shell with its options, such as 'bash --norc', which gets `-c` and the
+    /// command. Hooks always run through a shell: this one, or sh.
+    #[arg(long, value_name = "auto|none|default|CMD", overrides_with = "shell", conflicts_with_all = ["no_shell", "default_shell"])]
     shell: Option<OsString>,
-    /// Run without any shell, everything literal (--shell=none)
+    /// No shell: all is literal (--shell=none)
     #[arg(short = 'N', conflicts_with = "default_shell")]
     no_shell: bool,
-    /// Run through sh (--shell=default)
+    /// Through sh (--shell=default)
     #[arg(short = 'S')]
     default_shell: bool,
-    /// Take all words after `--` as the one command, nothing split or quoted
-    #[arg(long)]
+    /// Words after -- are one command
+    ///
+    /// Nothing is split, quoted or expanded: offbench --argv -- grep -e 'a b' file
+    #[arg(hide_short_help = true, long)]
     pub(crate) argv: bool,
-    /// Name of a command in reports; once per command, placeholders are replaced
+    /// Name of a command in reports
+    ///
+    /// In the order of the commands. Placeholders of parameters are replaced.
     #[arg(short = 'n', long = "command-name", value_name = "NAME")]
-    pub(crate) names: Vec<String>,
-    /// Run for each number from MIN to MAX, as {VAR}; repeatable
+    pub(crate) names: Vec<OsString>,
+    /// Run for each number, as {VAR}
+    ///
+    /// From MIN to MAX, by 1 or by --parameter-step-size. Repeatable: every combination runs, or with --zip
+    /// the values are paired. Placeholders are replaced in commands, hooks, names, --env, --cwd, --input and
+    /// --output.
     #[arg(
         short = 'P', long, num_args = 3, value_names = ["VAR", "MIN", "MAX"],
         allow_hyphen_values = true, action = clap::ArgAction::Append
     )]
     parameter_scan: Vec<String>,
-    /// Step of the scan before it
+    /// Step of the scan
+    ///
+    /// In the order of the scans, such as 0.5.
     #[arg(short = 'D', long, value_name = "STEP", allow_hyphen_values = true)]
     parameter_step_size: Vec<String>,
-    /// Run for each of the values, as {VAR}; repeatable
+    /// Run for each value, as {VAR}
+    ///
+    /// VALUES are separated by commas; `\,` is a comma. Repeatable, as --parameter-scan.
     #[arg(
         short = 'L', long, num_args = 2, value_names = ["VAR", "VALUES"],
         allow_hyphen_values = true, action = clap::ArgAction::Append
     )]
     parameter_list: Vec<OsString>,
-    /// Take the values of several parameters in step instead of every combination
-    #[arg(long)]
+    /// Pair parameters instead of combining them
+    #[arg(hide_short_help = true, long)]
     zip: bool,
-    /// Set an environment variable for the commands; repeatable
-    #[arg(long, value_name = "NAME=VALUE")]
+    /// Variables of commands and hooks
+    ///
+    /// Such as 'A=1 B="x y"': split as a shell would, nothing expanded. Once for all commands, or once per
+    /// command, where '' is nothing.
+    #[arg(long, value_name = "NAME=VALUE…")]
     env: Vec<OsString>,
-    /// Working directory of the commands
-    #[arg(long, value_name = "DIR")]
+    /// Working directory
+    ///
+    /// Once for all commands, or once per command.
+    #[arg(hide_short_help = true, long, value_name = "DIR")]
     pub(crate) cwd: Vec<OsString>,
-    /// Standard input of the commands [default: null]
+    /// Standard input [default: null]
+    ///
+    /// Once for all commands, or once per command. A file is read from its start in each run. With null a
+    /// program finds no terminal and no data, and may act otherwise than when typed.
     #[arg(long, value_name = "null|FILE")]
     input: Vec<OsString>,
-    /// Standard output of the commands [default: null]
+    /// Standard output [default: null]
+    ///
+    /// Once for all commands, or once per command. Some programs, such as grep, do less when they see
+    /// /dev/null: compare with pipe, which reads everything and throws it away. A file is emptied before each
+    /// run. inherit is --show-output.
     #[arg(
         long,
         value_name = "null|pipe|inherit|FILE",
         conflicts_with = "show_output"
     )]
     output: Vec<OsString>,
-    /// Let the commands print to the terminal (--output=inherit)
-    #[arg(long)]
+    /// Let commands print (--output=inherit)
+    #[arg(hide_short_help = true, long)]
     show_output: bool,
-    /// Go on after a failing run; optionally only after these exit codes
+    /// Go on after failing runs
+    ///
+    /// After all of them, or after exit codes such as --ignore-failure=1,3. Failed runs are counted apart and
+    /// enter no statistic; a command with failed runs gets no ratio. Hooks are not covered: append `|| true`.
     #[arg(
         short, long, value_name = "CODES", num_args = 0..=1, require_equals = true,
         default_missing_value = "all-non-zero"
     )]
     ignore_failure: Option<String>,
-    /// All runs, and all commands, must write the same to standard output
-    #[arg(long)]
+    /// All runs must write the same
+    ///
+    /// Compares standard output of all runs of all commands; the first that differs ends the session.
+    #[arg(hide_short_help = true, long)]
     pub(crate) check_output: bool,
 }
 
@@ -83,16 +118,25 @@ pub(crate) struct BenchmarkArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Hooks")]
 pub(crate) struct HookArgs {
-    /// Run once before the first run of each command
+    /// Once before the first run
+    ///
+    /// Once for all commands, or once per command.
     #[arg(short, long, value_name = "CMD")]
     pub(crate) setup: Vec<OsString>,
-    /// Run before each run; once for all commands, or once per command
+    /// Before each run, also warm-up
+    ///
+    /// Once for all commands, or once per command.
     #[arg(short, long, value_name = "CMD")]
     pub(crate) prepare: Vec<OsString>,
-    /// Run after each run; once for all commands, or once per command
+    /// After each run, also a failed one
+    ///
+    /// Once for all commands, or once per command.
     #[arg(short = 'C', long, value_name = "CMD")]
     pub(crate) conclude: Vec<OsString>,
-    /// Run once after the last run of each command, also after a failure or an interrupt
+    /// Once after the last run
+    ///
+    /// Also after a failure or an interrupt, once the setup command has run. Once for all commands, or once
+    /// per command.
     #[arg(short, long, value_name = "CMD")]
     pub(crate) cleanup: Vec<OsString>,
 }
@@ -159,18 +203,29 @@ impl BenchmarkArgs {
         )
     }
 
-    /// Variables set for all commands.
-    pub(crate) fn variables(&self, problems: &mut Problems) -> Vec<(OsString, OsString)> {
-        let mut variables = Vec::new();
-        for entry in &self.env {
-            match parse_variable(entry) {
-                Ok(pair) => variables.push(pair),
-                Err(error) => {
-                    problems.add(Problem::new(format!("--env: {error}")).help(error.help()));
-                }
-            }
+    /// Variables to set: one list for all commands, or one per command.
+    pub(crate) fn variables(
+        &self,
+        count: usize,
+        problems: &mut Problems,
+    ) -> Vec<Vec<(OsString, OsString)>> {
+        let lists: Vec<_> = self
+            .env
+            .iter()
+            .map(|entry| problems.keep(assignments(entry)).unwrap_or_default())
+            .collect();
+        // For a single command, each may stand alone.
+        if count == 1 {
+            vec![lists.concat()]
+        } else {
+            lists
         }
-        variables
+    }
+
+    /// Every option besides commands and hooks in which parameters are replaced.
+    pub(crate) fn places(&self) -> impl Iterator<Item = &OsString> {
+        let files = self.input.iter().chain(&self.output);
+        self.cwd.iter().chain(&self.env).chain(files)
     }
 
     /// Standard input, one for all or one per command.
@@ -211,6 +266,25 @@ fn output(word: &OsStr) -> Output {
     }
 }
 
+/// Reads `A=1 B="x y"`, split as a shell would, nothing expanded.
+fn assignments(entry: &OsStr) -> Result<Vec<(OsString, OsString)>, Problem> {
+    let told = |error: &CommandError| {
+        let help = match error {
+            CommandError::BadVariable { .. } => Some(
+                "write --env NAME=VALUE, and quote a value with blanks: --env \'NAME=\"a b\"\'"
+                    .into(),
+            ),
+            _ => error.help(),
+        };
+        Problem::new(format!("--env: {error}")).help(help)
+    };
+    let words = split(entry).map_err(|error| told(&error))?;
+    words
+        .iter()
+        .map(|word| parse_variable(word).map_err(|error| told(&error)))
+        .collect()
+}
+
 /// Reads `1,3,42`.
 fn parse_codes(list: &str) -> Result<Vec<u8>, Problem> {
     let one = |word: &str| {
@@ -226,6 +300,20 @@ fn parse_codes(list: &str) -> Result<Vec<u8>, Problem> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn assignments_are_split_like_a_shell_would() {
+        let pairs = assignments(OsStr::new("A=1 B=\"x y\" C=")).unwrap();
+        let shown: Vec<String> = pairs
+            .iter()
+            .map(|(name, value)| format!("{}={}", name.display(), value.display()))
+            .collect();
+        assert_eq!(shown, ["A=1", "B=x y", "C="]);
+        assert!(assignments(OsStr::new("")).unwrap().is_empty());
+        for entry in ["A", "A=x y", "=1", "A='"] {
+            assert!(assignments(OsStr::new(entry)).is_err(), "{entry}");
+        }
+    }
 
     #[test]
     fn exit_codes_are_bounded() {

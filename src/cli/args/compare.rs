@@ -13,30 +13,50 @@ use crate::unit::{display_escaped, parse_percent};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Comparison")]
 pub(crate) struct CompareArgs {
-    /// Compare with this command, which is measured too, or with the fastest
-    #[arg(long, value_name = "CMD|fastest")]
+    /// Command to compare with, or fastest
+    ///
+    /// It is measured too, as the first one. With parameters it may be one of the commands, by its text or
+    /// name. Without this option the first command is the reference.
+    #[arg(long, value_name = "CMD|fastest", conflicts_with = "argv")]
     pub(crate) reference: Option<OsString>,
-    /// Name of the reference command in reports
-    #[arg(long, value_name = "NAME", requires = "reference")]
-    pub(crate) reference_name: Option<String>,
-    /// Compare with this saved session, or with all in this folder; repeatable
+    /// Name of the reference in reports
+    #[arg(
+        hide_short_help = true,
+        long,
+        value_name = "NAME",
+        requires = "reference"
+    )]
+    pub(crate) reference_name: Option<OsString>,
+    /// Compare with this saved session
+    ///
+    /// Or with all in this folder; repeatable.
     #[arg(long, value_name = "FILE")]
     pub(crate) baseline: Vec<PathBuf>,
-    /// Save this session for later --baseline, unless a run or a gate failed
-    #[arg(long, value_name = "FILE")]
+    /// Save this session for later --baseline
+    ///
+    /// Unless a run or a gate failed.
+    #[arg(hide_short_help = true, long, value_name = "FILE")]
     pub(crate) save_baseline: Option<PathBuf>,
-    /// Fail (exit 3) if a command needs more than its baseline, or than the first command, by this
-    /// much; repeatable
+    /// Exit 3 if that much slower
+    ///
+    /// Than its baseline, or than the first command; repeatable.
     #[arg(long, value_name = "[METRIC=]P%", allow_hyphen_values = true)]
     max_regression: Vec<String>,
     /// Call commands equal when they surely differ by less than this [default: --max-regression]
-    #[arg(long, value_name = "P%", allow_hyphen_values = true)]
+    #[arg(
+        hide_short_help = true,
+        long,
+        value_name = "P%",
+        allow_hyphen_values = true
+    )]
     equal_within: Option<String>,
-    /// Run nothing: analyse saved sessions, ours or those of hyperfine
+    /// Run nothing: analyse saved files
+    ///
+    /// Ours, or those of hyperfine.
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub(crate) compare: Vec<PathBuf>,
     /// Measure one command against itself: the smallest difference detectable here now
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     pub(crate) noise: bool,
 }
 

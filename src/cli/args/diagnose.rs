@@ -8,17 +8,23 @@ use crate::plan::Explain;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Off-CPU time")]
 pub(crate) struct DiagnoseArgs {
-    /// When to make diagnostic runs that name what the command waits for
+    /// When to name waits by extra runs
+    ///
+    /// Diagnostic runs come after the measured ones and never count.
     #[arg(long, value_enum, value_name = "WHEN", default_value_t = ExplainWord::Auto)]
     explain: ExplainWord,
-    /// Count every blocking call in an extra run: exact, but that run is several times slower
-    #[arg(long)]
+    /// Count every blocking call in an extra run
+    ///
+    /// Exact, but that run is several times slower.
+    #[arg(hide_short_help = true, long)]
     pub(crate) trace: bool,
-    /// Waiting is intended: no finding about it
+    /// Waiting is intended: no finding
     #[arg(long)]
     pub(crate) expect_wait: bool,
-    /// A run ends when all processes it started have ended
-    #[arg(long)]
+    /// Runs end with their last process
+    ///
+    /// Not with the command itself, but when everything that it started has ended.
+    #[arg(hide_short_help = true, long)]
     pub(crate) wait_descendants: bool,
 }
 

@@ -10,14 +10,17 @@ use crate::gate::{Expression, Gate};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Decisions")]
 pub(crate) struct GateArgs {
-    /// Fail (exit 3) if this is true of a command, such as 'wall/cpu > 3'; repeatable
+    /// Exit 3 if true, as 'wall/cpu > 3'
+    ///
+    /// A metric, a statistic (median if none is named), an operator and a limit: 'wall.p95 > 250ms',
+    /// 'off-cpu > 80%', 'rss > 2GiB'. Repeatable. The interval decides: ok, FAIL, or unsure.
     #[arg(long, value_name = "EXPR")]
     fail_if: Vec<String>,
-    /// Fail (exit 3) if an off-CPU finding is at least this loud
+    /// Exit 3 if waiting is that loud
     #[arg(long, value_name = "TIER", value_enum)]
     fail_on: Option<TierWord>,
     /// Exit 4 if a gate cannot be decided
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     pub(crate) strict: bool,
 }
 

@@ -50,12 +50,10 @@ impl Args {
         let mut problems = Problems::default();
         let pace = self.limit.resolve(&mut problems);
         let regressions = self.compare.regressions(&mut problems);
-        let question = self.question(&regressions, &mut problems);
         let mut gates = self.gate.resolve(&mut problems);
-        gates.extend(regressions.into_iter().map(Gate::Regression));
         let mut outputs = self.output.resolve(environment, &mut problems);
         outputs.add_baseline(self.compare.save_baseline.as_ref(), &mut problems);
-        let (mut benchmarks, mut remarks) = self.benchmarks(is_program, &mut problems);
+        let (mut benchmarks, mut remarks, reference) = self.benchmarks(is_program, &mut problems);
         self.compare
             .check(self.commands.len(), benchmarks.len(), &mut problems);
         if self.compare.noise {
@@ -65,6 +63,9 @@ impl Args {
         let order = pace
             .order
             .unwrap_or_else(|| natural_order(&benchmarks, &mut remarks));
+        let question = self.question(reference, &regressions, &mut problems);
+        gates.extend(regressions.into_iter().map(Gate::Regression));
+        self.check_outputs(&benchmarks, &mut problems);
         problems.into_result()?;
         let plan = Plan {
             benchmarks,
@@ -79,6 +80,7 @@ impl Args {
             ignore_failure,
             placement: pace.placement,
             wait_descendants: self.diagnose.wait_descendants,
+            counters: outputs.style.metrics.counts(),
             check_output: self.benchmark.check_output,
             expect_wait: self.diagnose.expect_wait,
             explain: self.diagnose.explain(),
@@ -99,7 +101,22 @@ impl Args {
         })
     }
 
-    fn question(&self, regressions: &[Regression], problems: &mut Problems) -> Question {
+    /// What goes elsewhere cannot be looked at.
+    fn check_outputs(&self, benchmarks: &[Benchmark], problems: &mut Problems) {
+        let seen = |one: &Benchmark| matches!(one.output, Output::Null | Output::Pipe);
+        if self.benchmark.check_output && !benchmarks.iter().all(seen) {
+            let text = "--check-output cannot see what goes to a file or to the terminal";
+            let help = "leave out --output and --show-output";
+            problems.add(Problem::new(text.into()).help(Some(help.into())));
+        }
+    }
+
+    fn question(
+        &self,
+        reference: usize,
+        regressions: &[Regression],
+        problems: &mut Problems,
+    ) -> Question {
         let fastest = self
             .compare
             .reference
@@ -113,44 +130,45 @@ impl Args {
             reference: if fastest {
                 Reference::Fastest
             } else {
-                Reference::Command(0)
+                Reference::Command(reference)
             },
             practical_limit: self.compare.practical_limit(regressions, problems),
         }
     }
 
-    /// The commands in order, the reference first.
-    fn command_texts(&self, problems: &mut Problems) -> Vec<OsString> {
-        let reference = self
-            .compare
-            .reference
-            .iter()
-            .filter(|word| *word != "fastest");
-        let texts: Vec<OsString> = if self.benchmark.argv {
-            Vec::new()
-        } else {
-            reference.chain(&self.commands).cloned().collect()
-        };
-        if self.commands.is_empty() && self.compare.compare.is_empty() {
-            problems.add(
-                Problem::new("no command was given".into())
-                    .help(Some("offbench 'COMMAND', or offbench --help".into())),
-            );
-        }
-        texts
+    /// The reference command, if one was written.
+    fn reference(&self) -> Option<&OsString> {
+        let written = self.compare.reference.as_ref();
+        written.filter(|word| *word != "fastest")
     }
 
+    /// Every command with every combination of parameter values, and which is the reference.
     fn benchmarks(
         &self,
         is_program: IsProgram<'_>,
         problems: &mut Problems,
-    ) -> (Vec<Benchmark>, Vec<String>) {
-        let texts = self.command_texts(problems);
-        let shell = self.benchmark.shell(&texts, problems);
+    ) -> (Vec<Benchmark>, Vec<String>, usize) {
+        let nothing = (Vec::new(), Vec::new(), 0);
+        if self.commands.is_empty() && !self.compare.compare.is_empty() {
+            return nothing;
+        }
+        if self.commands.is_empty() {
+            let help = "offbench 'COMMAND', or offbench --help";
+            problems.add(Problem::new("no command was given".into()).help(Some(help.into())));
+            return nothing;
+        }
+        let shell = self.benchmark.shell(&self.commands, problems);
         let (parameters, pairing) = self.benchmark.parameters(problems);
         let Some(rows) = problems.parameter(parameter::combine(&parameters, pairing)) else {
-            return (Vec::new(), Vec::new());
+            return nothing;
         };
+        let mut texts: Vec<OsString> = Vec::new();
+        let chosen = self.chosen_reference(&rows);
+        if chosen.is_none() {
+            texts.extend(self.reference().cloned());
+        }
+        let reference_first = !texts.is_empty();
+        texts.extend(self.commands.iter().cloned());
         let count = if self.benchmark.argv { 1 } else { texts.len() };
         let common = Common::of(self, count, &shell, problems);
         let mut benchmarks = Vec::new();
@@ -160,14 +178,41 @@ impl Args {
                     Ok(line) => benchmarks.push(common.benchmark(line, place, row)),
                     Err(error) => {
                         problems.add(Problem::new(error.to_string()).help(error.help()));
-                        return (Vec::new(), Vec::new());
+                        return nothing;
                     }
                 }
             }
         }
-        self.name(&mut benchmarks, &rows, count, problems);
-        let remarks = self.remarks(&parameters, &texts);
-        (distinct(benchmarks, &parameters), remarks)
+        self.name(&mut benchmarks, &rows, reference_first, problems);
+        let mut remarks = self.remarks(&parameters, &texts);
+        let reference = chosen
+            .map(|text| (text, &benchmarks))
+            .and_then(|(text, all)| {
+                let key = all.iter().find(|one| one.command == text)?;
+                Some(key.command.clone())
+            });
+        let benchmarks = distinct(benchmarks, &parameters, &mut remarks);
+        let place =
+            reference.and_then(|text| benchmarks.iter().position(|one| one.command == text));
+        (benchmarks, remarks, place.unwrap_or(0))
+    }
+
+    /// With parameters, the reference may be one of the expanded commands, by its text or name.
+    fn chosen_reference(&self, rows: &[Vec<Binding>]) -> Option<OsString> {
+        let wanted = self.reference().filter(|_| rows.len() > 1)?;
+        let mut found = rows.iter().flat_map(|row| {
+            self.commands
+                .iter()
+                .enumerate()
+                .filter_map(|(place, text)| {
+                    let text = parameter::substitute(text, row);
+                    let name = self.benchmark.names.get(place);
+                    let name = name.map(|name| parameter::substitute(name, row));
+                    (text == *wanted || name.as_ref() == Some(wanted)).then_some(text)
+                })
+        });
+        let first = found.next()?;
+        found.next().is_none().then_some(first)
     }
 
     fn command_line(
@@ -195,34 +240,28 @@ impl Args {
         &self,
         benchmarks: &mut [Benchmark],
         rows: &[Vec<Binding>],
-        count: usize,
+        reference_first: bool,
         problems: &mut Problems,
     ) {
-        let mut names = self.benchmark.names.clone();
-        if let Some(name) = &self.compare.reference_name {
-            names.insert(0, name.clone());
-        }
+        let given = self.benchmark.names.iter().cloned().map(Some);
+        let own = reference_first.then(|| self.compare.reference_name.clone());
+        let names: Vec<Option<OsString>> = own.into_iter().chain(given).collect();
         if names.len() > benchmarks.len() && !benchmarks.is_empty() {
             let text = format!(
                 "{} names were given for {} commands",
-                names.len(),
-                benchmarks.len()
+                self.benchmark.names.len(),
+                benchmarks.len() - usize::from(reference_first)
             );
             problems.add(Problem::new(text).help(Some("give -n at most once per command".into())));
             return;
         }
-        let by_command = names.len() == count;
+        let count = (benchmarks.len() / rows.len().max(1)).max(1);
+        let by_command = names.len() <= count;
         for (place, benchmark) in benchmarks.iter_mut().enumerate() {
-            let name = names.get(if by_command {
-                place % count.max(1)
-            } else {
-                place
-            });
-            benchmark.name = name.map(|name| {
-                let row = rows
-                    .get(place / count.max(1))
-                    .map_or(&[][..], Vec::as_slice);
-                let name = parameter::substitute(OsStr::new(name), row);
+            let name = names.get(if by_command { place % count } else { place });
+            benchmark.name = name.cloned().flatten().map(|name| {
+                let row = rows.get(place / count).map_or(&[][..], Vec::as_slice);
+                let name = parameter::substitute(&name, row);
                 display_escaped(&name).into_owned()
             });
         }
@@ -238,7 +277,7 @@ impl Args {
         let mut all: Vec<&OsStr> = texts.iter().map(OsString::as_os_str).collect();
         all.extend(self.commands.iter().map(OsString::as_os_str));
         all.extend(hooks.into_iter().flatten().map(OsString::as_os_str));
-        all.extend(self.benchmark.cwd.iter().map(OsString::as_os_str));
+        all.extend(self.benchmark.places().map(OsString::as_os_str));
         let unused = parameter::unused(parameters, &all)
             .into_iter()
             .map(|name| format!("parameter `{name}` is used in no command or hook"));
@@ -267,7 +306,11 @@ fn natural_order(benchmarks: &[Benchmark], remarks: &mut Vec<String>) -> Order {
 }
 
 /// Identical benchmarks run once, where parameters made them identical.
-fn distinct(benchmarks: Vec<Benchmark>, parameters: &[Parameter]) -> Vec<Benchmark> {
+fn distinct(
+    benchmarks: Vec<Benchmark>,
+    parameters: &[Parameter],
+    remarks: &mut Vec<String>,
+) -> Vec<Benchmark> {
     if parameters.is_empty() {
         return benchmarks;
     }
@@ -276,16 +319,23 @@ fn distinct(benchmarks: Vec<Benchmark>, parameters: &[Parameter]) -> Vec<Benchma
             one.command.clone(),
             one.env.clone(),
             one.cwd.clone(),
-            format!("{:?}", one.hooks),
+            format!("{:?} {:?} {:?}", one.hooks, one.input, one.output),
         )
     };
-    parameter::distinct(benchmarks, key).0
+    let (kept, dropped) = parameter::distinct(benchmarks, key);
+    if dropped > 0 {
+        let total = kept.len() + dropped;
+        remarks.push(format!(
+            "{dropped} of {total} commands repeat another one; each runs once"
+        ));
+    }
+    kept
 }
 
 /// What benchmarks share, or have once per command.
 struct Common {
     shell: Vec<OsString>,
-    env: Vec<(OsString, OsString)>,
+    env: Vec<Vec<(OsString, OsString)>>,
     cwd: Vec<OsString>,
     inputs: Vec<Input>,
     outputs: Vec<Output>,
@@ -296,7 +346,7 @@ impl Common {
     fn of(args: &Args, count: usize, shell: &ShellChoice, problems: &mut Problems) -> Self {
         let common = Self {
             shell: script_words(shell.words()),
-            env: args.benchmark.variables(problems),
+            env: args.benchmark.variables(count, problems),
             cwd: args.benchmark.cwd.clone(),
             inputs: args.benchmark.inputs(),
             outputs: args.benchmark.outputs(),
@@ -308,6 +358,7 @@ impl Common {
             ],
         };
         let given = [
+            ("--env", common.env.len()),
             ("--cwd", common.cwd.len()),
             ("--input", common.inputs.len()),
             ("--output", common.outputs.len()),
@@ -329,9 +380,9 @@ impl Common {
     fn benchmark(&self, line: CommandLine, place: usize, row: &[Binding]) -> Benchmark {
         let replaced = |text: &OsString| parameter::substitute(text, row);
         let hook = |place_of: usize| pick(&self.hooks[place_of], place).map(replaced);
-        let env = self
-            .env
-            .iter()
+        let env = pick(&self.env, place)
+            .into_iter()
+            .flatten()
             .map(|(name, value)| (name.clone(), replaced(value)))
             .collect();
         let parameters: BTreeMap<String, String> = row
@@ -351,8 +402,14 @@ impl Common {
             parameters,
             env,
             cwd: pick(&self.cwd, place).map(|cwd| replaced(cwd).into()),
-            input: pick(&self.inputs, place).cloned().unwrap_or_default(),
-            output: pick(&self.outputs, place).cloned().unwrap_or_default(),
+            input: match pick(&self.inputs, place) {
+                Some(Input::File(path)) => Input::File(replaced(&path.clone().into()).into()),
+                other => other.cloned().unwrap_or_default(),
+            },
+            output: match pick(&self.outputs, place) {
+                Some(Output::File(path)) => Output::File(replaced(&path.clone().into()).into()),
+                other => other.cloned().unwrap_or_default(),
+            },
             hooks: Hooks {
                 shell: self.shell.clone(),
                 setup: hook(0),

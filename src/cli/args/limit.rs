@@ -12,49 +12,88 @@ use crate::plan::{Limits, Order, Placement};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Runs")]
 pub(crate) struct LimitArgs {
-    /// Warm-up runs: a number, or `auto` to run until the times are steady [default: 1]
+    /// Runs before measuring [default: 1]
+    ///
+    /// A number, or `auto` to run until the times are steady. Warm-up runs have the prepare and conclude
+    /// commands around them and enter no statistic.
     #[arg(short, long, value_name = "N|auto", allow_hyphen_values = true)]
     warmup: Option<String>,
-    /// At least this many measured runs of each command [default: 10]
+    /// At least so many runs [default: 10]
     #[arg(short, long, value_name = "N", allow_hyphen_values = true)]
     min_runs: Option<String>,
-    /// At most this many measured runs of each command
+    /// At most so many runs
     #[arg(short = 'M', long, value_name = "N", allow_hyphen_values = true)]
     max_runs: Option<String>,
-    /// Exactly this many measured runs of each command
+    /// Exactly so many runs
     #[arg(short, long, value_name = "N", allow_hyphen_values = true)]
     runs: Option<String>,
-    /// Measure each command for at least this long, hooks included [default: 3]
+    /// Measure for at least this long [default: 3 s]
+    ///
+    /// The time counts from the first measured run of a command, hooks included. A number alone is seconds.
     #[arg(
+        hide_short_help = true,
         long,
         alias = "min-benchmarking-time",
         value_name = "SECONDS",
         allow_hyphen_values = true
     )]
     min_time: Option<String>,
-    /// Measure until the median (of two commands: their ratio) is known this well
+    /// Run until the median is known this well
+    ///
+    /// For several commands: until their ratio is. Such as 1% or 0.5%.
     #[arg(long, value_name = "P%", allow_hyphen_values = true)]
     precision: Option<String>,
-    /// Begin no further run of a command after this long
-    #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
+    /// Begin no further run after this long
+    ///
+    /// Such as 90s or 5min; a number alone is seconds.
+    #[arg(
+        hide_short_help = true,
+        long,
+        value_name = "DURATION",
+        allow_hyphen_values = true
+    )]
     max_time: Option<String>,
-    /// End a run that takes longer; it counts as failed
+    /// End a run that takes longer
+    ///
+    /// The command and everything it started is ended; the run counts as failed. Such as 500ms or 2min; a
+    /// number alone is seconds.
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
     timeout: Option<String>,
     /// Pause before each run
-    #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
+    ///
+    /// Between the prepare command and the run. A number alone is seconds.
+    #[arg(
+        hide_short_help = true,
+        long,
+        value_name = "DURATION",
+        allow_hyphen_values = true
+    )]
     sleep: Option<String>,
-    /// Order of the runs of several commands [default: rounds]
-    #[arg(long, value_enum, value_name = "ORDER")]
+    /// Order of the runs of several commands
+    ///
+    /// In rounds by default: all commands once, in random order, then once in the reverse order. One after
+    /// the other where commands have their own --setup or --cleanup.
+    #[arg(hide_short_help = true, long, value_enum, value_name = "ORDER")]
     order: Option<OrderWord>,
-    /// Seed of the order of runs, of the padding and of resampling
-    #[arg(long, value_name = "N", default_value_t = 42)]
+    /// Seed of everything random
+    ///
+    /// Order of runs, length of the environment padding, resampling.
+    #[arg(hide_short_help = true, long, value_name = "N", default_value_t = 42)]
     pub(crate) seed: u64,
-    /// Run the commands on these CPUs, such as 2 or 0-3,6
-    #[arg(long, value_name = "LIST", conflicts_with = "pin")]
+    /// Run the commands on these CPUs
+    ///
+    /// Such as 2 or 0-3,6.
+    #[arg(
+        hide_short_help = true,
+        long,
+        value_name = "LIST",
+        conflicts_with = "pin"
+    )]
     cpu: Option<String>,
-    /// Run the commands on the CPU offbench measures on: best for short single-threaded ones
-    #[arg(long)]
+    /// Run the commands on our own CPU
+    ///
+    /// Best for short single-threaded ones.
+    #[arg(hide_short_help = true, long)]
     pin: bool,
 }
 

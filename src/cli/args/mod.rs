@@ -6,6 +6,7 @@ mod diagnose;
 mod gate;
 mod job;
 mod limit;
+mod metrics;
 mod output;
 mod problem;
 
@@ -13,6 +14,7 @@ use std::ffi::OsString;
 
 use clap::Parser;
 
+use super::generate::CompletionShell;
 pub(crate) use job::Job;
 pub(crate) use output::{Outputs, Target, option};
 pub(crate) use problem::{Problem, Problems};
@@ -29,6 +31,8 @@ Examples:
       something to do before each run
   offbench -P threads 1 8 'make -j {threads}'
       one command for each value
+  offbench --export-json result.json --export-markdown result.md ./old ./new
+      files that tools of hyperfine read, too
   offbench --fail-if 'wall/cpu > 3' --fail-if 'wall.p95 > 250ms' 'dbtool commit'
       a job in CI: exit 3 if one of these is true
 
@@ -37,15 +41,17 @@ Exit status:
   1  a command or hook failed, or offbench could not measure
   2  wrong usage; nothing was run
   3  a gate failed
-  4  --strict and a gate is unsure
-  130, 143  interrupted, after reporting what was measured";
+  4  --strict, and a gate is unsure or the baseline is missing
+  130, 143  interrupted by SIGINT or SIGTERM, after reporting what was measured
+
+The manual page has more: metrics, off-CPU warnings, gates, exports";
 
 /// Everything on the command line.
 #[derive(Debug, Parser)]
 #[command(name = "offbench", version, about = ABOUT, after_long_help = EXAMPLES, max_term_width = 100)]
 pub(crate) struct Args {
     /// Commands to measure, each one argument
-    #[arg(value_name = "COMMAND")]
+    #[arg(hide_short_help = true, value_name = "COMMAND", value_hint = clap::ValueHint::CommandString)]
     commands: Vec<OsString>,
     #[command(flatten)]
     limit: limit::LimitArgs,
@@ -61,7 +67,14 @@ pub(crate) struct Args {
     gate: gate::GateArgs,
     #[command(flatten)]
     output: output::OutputArgs,
-    /// Print the completions of a shell
-    #[arg(long, value_name = "SHELL", value_enum, exclusive = true)]
-    pub(crate) completions: Option<clap_complete::Shell>,
+    /// Print completions for a shell
+    #[arg(
+        hide_short_help = true,
+        long,
+        value_name = "SHELL",
+        value_enum,
+        exclusive = true,
+        help_heading = "Options"
+    )]
+    pub(crate) completions: Option<CompletionShell>,
 }

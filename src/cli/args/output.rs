@@ -1,36 +1,86 @@
 //! How results leave: style, colour, unit, files.
 
+#![allow(clippy::doc_markdown, reason = "doc comments are the help")]
+
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use super::{Problem, Problems};
+use super::{Problem, Problems, metrics};
 use crate::cli::environment::Environment;
-use crate::report::{FORMATS, Format, Kind, Sort, Style};
+use crate::report::{FORMATS, Format, Kind, Selection, Sort, Style};
 use crate::unit::TimeUnit;
 
 /// Options of the output.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutputArgs {
-    /// What the screen shows: full with a progress line, basic without, none
+    /// What the screen shows
+    ///
+    /// auto suits where the output goes. full: colours and progress; nocolor: progress; color: colours; basic:
+    /// neither; none: nothing but errors and gates that did not pass.
     #[arg(long, value_enum, value_name = "TYPE", default_value = "auto")]
     style: StyleWord,
-    /// Colours
-    #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
+    /// When colours are used
+    ///
+    /// auto: on a terminal, unless TERM is dumb or NO_COLOR is set.
+    #[arg(
+        hide_short_help = true,
+        long,
+        value_enum,
+        value_name = "WHEN",
+        default_value = "auto"
+    )]
     color: ColorWord,
     /// Only ASCII characters
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     ascii: bool,
-    /// Unit of times: nanosecond, microsecond, millisecond, second
+    /// Unit of times: ns us ms s min h
     #[arg(short = 'u', long, value_name = "UNIT")]
     time_unit: Option<String>,
-    /// Order of the commands in tables
-    #[arg(long, value_enum, value_name = "ORDER", default_value = "auto")]
+    /// default, time, all, or a list
+    ///
+    /// What is shown of a command: METRIC[:UNIT],… with the names of hyperfine 2 (time_wall_clock, time_cpu,
+    /// time_user, time_system, memory_peak_resident, cpu_cycles, instructions, cache_references, cache_misses,
+    /// branch_misses) or our own (wall, user, sys, cpu, off-cpu, rss, …). Hardware counters are read only when
+    /// they are asked for here.
+    #[arg(long, value_name = "LIST")]
+    metrics: Option<String>,
+    /// Order of tables
+    ///
+    /// auto and command: as given. mean-time: fastest first.
+    #[arg(
+        hide_short_help = true,
+        long,
+        value_enum,
+        value_name = "ORDER",
+        default_value = "auto"
+    )]
     sort: SortWord,
+    /// Annotations for a build service
+    ///
+    /// github: an error for each gate that failed, a warning for each off-CPU finding of warning or more, as
+    /// workflow commands of GitHub Actions. auto: there only.
+    #[arg(
+        hide_short_help = true,
+        long,
+        value_enum,
+        value_name = "WHEN",
+        default_value = "auto"
+    )]
+    annotate: AnnotateWord,
     #[command(flatten)]
     exports: ExportArgs,
+}
+
+/// The words of `--annotate`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum AnnotateWord {
+    /// On GitHub Actions
+    Auto,
+    Github,
+    Never,
 }
 
 /// The words of `--style`.
@@ -85,15 +135,14 @@ impl Args for ExportArgs {
     fn augment_args(mut command: clap::Command) -> clap::Command {
         command = command.next_help_heading("Exports");
         for format in FORMATS {
-            let help = format!(
-                "Write {} to FILE, or to standard output with `-`",
-                format.help
-            );
+            let help = format!("{}; `-` is standard output", format.help);
             command = command.arg(
                 clap::Arg::new(format.id)
                     .long(format!("export-{}", format.id))
                     .value_name("FILE")
                     .value_parser(clap::value_parser!(OsString))
+                    .value_hint(clap::ValueHint::FilePath)
+                    .hide_short_help(true)
                     .help(help),
             );
         }
@@ -135,6 +184,10 @@ pub(crate) fn option(id: &str) -> String {
 pub(crate) struct Outputs {
     pub(crate) style: Style,
     pub(crate) exports: Vec<(&'static Format, Target)>,
+    /// Whether annotations follow the report.
+    pub(crate) annotate: bool,
+    /// A Markdown file that other steps of a build write to as well.
+    shared_summary: Option<PathBuf>,
 }
 
 /// The form of a saved baseline: everything, to be read back.
@@ -162,6 +215,11 @@ impl Outputs {
             .iter()
             .any(|(_, target)| *target == Target::Stdout)
     }
+
+    /// Whether that file is added to and not replaced.
+    pub(crate) fn appends(&self, format: &Format, path: &Path) -> bool {
+        format.id == "markdown" && self.shared_summary.as_deref() == Some(path)
+    }
 }
 
 impl OutputArgs {
@@ -174,11 +232,27 @@ impl OutputArgs {
                     Problem::new(format!("--time-unit: {error}")).help(error.help())
                 }))
             });
+        let chosen = self.metrics.as_deref().map(metrics::parse);
+        let chosen = chosen.and_then(|parsed| problems.keep(parsed));
         let exports = self.exports(problems);
         let to_stderr = exports.iter().any(|(_, target)| *target == Target::Stdout);
         Outputs {
-            style: self.style(environment, time_unit, to_stderr),
+            style: Style {
+                unit: time_unit,
+                metrics: Selection::new(&chosen.unwrap_or_default()),
+                ..self.style(environment, to_stderr)
+            },
             exports,
+            annotate: match self.annotate {
+                AnnotateWord::Auto => {
+                    environment.variable("GITHUB_ACTIONS") == Some("true".as_ref())
+                }
+                AnnotateWord::Github => true,
+                AnnotateWord::Never => false,
+            },
+            shared_summary: environment
+                .variable("GITHUB_STEP_SUMMARY")
+                .map(PathBuf::from),
         }
     }
 
@@ -205,12 +279,7 @@ impl OutputArgs {
         exports
     }
 
-    fn style(
-        &self,
-        environment: &Environment,
-        time_unit: Option<TimeUnit>,
-        to_stderr: bool,
-    ) -> Style {
+    fn style(&self, environment: &Environment, to_stderr: bool) -> Style {
         let terminal = if to_stderr {
             environment.stderr_terminal
         } else {
@@ -241,7 +310,8 @@ impl OutputArgs {
             width: environment.width.unwrap_or(80),
             live: live && environment.stderr_terminal && !dumb,
             kind,
-            unit: time_unit,
+            unit: None,
+            metrics: Selection::default(),
             sort: match self.sort {
                 SortWord::Auto => Sort::Auto,
                 SortWord::Command => Sort::Command,

@@ -175,7 +175,7 @@ fn head(analysis: &Analysis<'_>) -> String {
 fn median(style: &Style, subject: &Subject<'_>, id: &str) -> String {
     if subject.counts.counted() == 0 {
         return if id == WALL {
-            "failed".into()
+            super::measures::timed_out(style, subject).unwrap_or_else(|| "failed".into())
         } else {
             String::new()
         };

@@ -8,6 +8,7 @@ mod earlier;
 mod gates;
 mod histogram;
 mod layout;
+mod measures;
 mod paint;
 mod plain;
 mod summary;

@@ -2,6 +2,7 @@
 
 use super::diagnosis::{notes, remarks as diagnostic_remarks, sentence};
 use super::histogram::shares;
+use super::measures;
 use super::summary::{DIGITS, Row, counts, cut_short, rows, split_is_sampled, via_shell};
 use super::trace;
 use crate::analysis::{Analysis, Subject, no_interval};
@@ -21,7 +22,10 @@ pub(super) fn command(style: &Style, subject: &Subject<'_>, number: Option<usize
     lines.extend(cut_short(subject).map(|text| format!("  {text}")));
     let rows = rows(style, subject, DIGITS[0]);
     match rows.first() {
-        None => lines.push("  no run succeeded: no numbers".into()),
+        _ if subject.counts.counted() == 0 => {
+            lines.push(format!("  {}", measures::no_numbers(style, subject)));
+        }
+        None => {}
         Some(wall) => {
             let runs = no_interval(wall.summary.runs, wall.summary.settings.level);
             lines.push(format!("  {}", wall_line(wall)));
@@ -30,6 +34,7 @@ pub(super) fn command(style: &Style, subject: &Subject<'_>, number: Option<usize
             lines.extend(runs.map(|text| format!("  {text}")));
         }
     }
+    lines.extend(measures::plain(style, subject));
     if let Some(diagnosis) = &subject.diagnosis {
         lines.extend(off_cpu(diagnosis, split_is_sampled(subject)));
     }

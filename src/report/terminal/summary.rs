@@ -1,13 +1,13 @@
 //! The block of one command: how often it ran, its table, and where its time went.
 
-use super::histogram;
 use super::layout::{Column, centered, columns_of, cut, left, right, table, table_width, wrap};
+use super::{histogram, measures};
 use crate::analysis::{Counts, Subject, no_interval};
 use crate::metric::{METRICS, Metric};
-use crate::report::{Style, Tone};
+use crate::report::{ChosenUnit, Style, Tone};
 use crate::sample::recording::CutShort;
 use crate::stats::Summary;
-use crate::unit::{TimeFormat, TimeUnit, human_duration, thousands};
+use crate::unit::{TimeFormat, TimeUnit, Unit, human_duration, thousands};
 
 /// Below this median CPU time the split into user and system is a lottery of clock ticks.
 const SPLIT_IS_SAMPLED: f64 = 0.010;
@@ -97,14 +97,20 @@ pub(super) fn split_is_sampled(subject: &Subject<'_>) -> bool {
 /// Everything below the header but remarks.
 pub(super) fn body(style: &Style, subject: &Subject<'_>) -> Vec<String> {
     let rows = rows(style, subject, DIGITS[0]);
+    if subject.counts.counted() == 0 {
+        return vec![format!("  {}", measures::no_numbers(style, subject))];
+    }
     let Some(first) = rows.first() else {
-        return vec!["  no run succeeded: no numbers".into()];
+        let mut lines = measures::lines(style, subject);
+        lines.extend(histogram::lines(style, subject));
+        return lines;
     };
     let mut lines = if style.narrow() {
         vertical(style, &rows)
     } else {
         horizontal(style, subject)
     };
+    lines.extend(measures::lines(style, subject));
     let level = first.summary.settings.level;
     if let Some(text) = no_interval(first.summary.runs, level) {
         lines.extend(wrap("  ", &text, style.line()));
@@ -126,12 +132,13 @@ pub(super) struct Row<'a> {
 pub(super) fn rows<'a>(style: &Style, subject: &'a Subject<'_>, digits: usize) -> Vec<Row<'a>> {
     let sampled = split_is_sampled(subject);
     let mut rows: Vec<Row<'a>> = Vec::new();
-    for metric in METRICS.iter().filter(|metric| metric.headline) {
+    for (metric, unit) in shown_times(style) {
         let Some(summary) = subject.summary(metric.id) else {
             continue;
         };
         let first = rows.first().map(|row| row.format);
-        let format = row_format(style, summary, first, digits);
+        let style = Style { unit, ..*style };
+        let format = row_format(&style, summary, first, digits);
         rows.push(Row {
             label: label(metric, sampled),
             summary,
@@ -145,6 +152,24 @@ pub(super) fn rows<'a>(style: &Style, subject: &'a Subject<'_>, digits: usize) -
         row.bare = same;
     }
     rows
+}
+
+/// The times in the table, each with the unit that was asked for.
+fn shown_times(style: &Style) -> Vec<(&'static Metric, Option<TimeUnit>)> {
+    if style.metrics.is_empty() {
+        let usual = METRICS.iter().filter(|metric| metric.headline);
+        return usual.map(|metric| (metric, style.unit)).collect();
+    }
+    let times = style
+        .metrics
+        .iter()
+        .filter(|one| one.metric.unit == Unit::Time);
+    times
+        .map(|one| match one.unit {
+            ChosenUnit::Time(unit) => (one.metric, Some(unit)),
+            _ => (one.metric, style.unit),
+        })
+        .collect()
 }
 
 fn label(metric: &Metric, sampled: bool) -> String {

@@ -122,6 +122,16 @@ pub enum RunError {
     /// The list of CPUs is empty.
     #[error("use an empty list of CPUs")]
     NoCpu,
+    /// Outputs had to agree and do not.
+    #[error("accept the output of `{command}`: {run} wrote something else than {other}")]
+    OutputDiffers {
+        /// The command that differs, escaped for display.
+        command: String,
+        /// The run that differs, in words.
+        run: String,
+        /// The run it was held against, in words.
+        other: String,
+    },
     /// Any other refusal of the system.
     #[error("run '{program}': {call}: {source}")]
     System {

@@ -13,7 +13,7 @@ use super::waiting::{Rhythm, Vigil};
 use super::watched::{self, Attendance, Eyes};
 use super::{Executor, Made, Manner, Request, RunError, Watch};
 use crate::plan::{Benchmark, Plan};
-use crate::probe;
+use crate::probe::{self, counters::Counters};
 use crate::run::clock::SystemClock;
 use crate::sample::host::Stamp;
 use crate::sample::{Outcome, Phase, Readings, Sample};
@@ -164,10 +164,12 @@ impl<'p> ProcessExecutor<'p> {
         command: &mut Prepared,
         task: &mut Task<'_>,
     ) -> Result<Made, RunError> {
+        let counters = Counters::open(self.plan.counters);
         let mut flight = self.start(ready, command, task)?;
-        let harvest = self
+        let mut harvest = self
             .see_it_end(&mut flight, command, task)
             .map_err(|error| RunError::about(&ready.program, error))?;
+        counters.read(&mut harvest.readings);
         ready.known = true;
         Ok(self.finish(flight, &harvest, task.request))
     }

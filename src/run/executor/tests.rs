@@ -69,6 +69,7 @@ fn lab(all: &[&str]) -> Lab {
         ignore_failure: IgnoreFailure::All,
         placement: Placement::Free,
         wait_descendants: false,
+        counters: false,
         check_output: false,
         expect_wait: false,
         explain: Explain::Never,

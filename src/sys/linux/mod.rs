@@ -1,6 +1,7 @@
 //! Linux.
 
 mod affinity;
+pub(crate) mod counters;
 mod descendants;
 mod host;
 pub(crate) mod perf_event;

@@ -1,6 +1,7 @@
 //! macOS and the BSDs: starts through the standard library, with the stamp before the process is
 //! created. What these systems do not show is missing.
 
+pub(crate) mod counters;
 mod evidence;
 mod host;
 

@@ -1,0 +1,172 @@
+//! Which quantities a report shows: `--metrics`, with the names of hyperfine 2 and our own.
+
+use super::Problem;
+use crate::metric::{METRICS, Metric};
+use crate::report::{Choice, ChosenUnit};
+use crate::unit::{Scale, TimeUnit, Unit};
+
+/// Names of hyperfine 2 for metrics that are called otherwise here.
+const ALIASES: &[(&str, &str)] = &[
+    ("time_wall_clock", "wall"),
+    ("time_cpu", "cpu"),
+    ("time_user", "user"),
+    ("time_system", "sys"),
+    ("memory_peak_resident", "rss"),
+    ("cpu_cycles", "cycles"),
+    ("cache_references", "cache-references"),
+    ("cache_misses", "cache-misses"),
+    ("branch_misses", "branch-misses"),
+];
+
+/// The metrics of `--metrics time`.
+const TIMES: &[&str] = &["wall", "cpu", "user", "sys"];
+
+/// The metrics of `--metrics all`, hyperfine 2's ten.
+const ALL: &[&str] = &[
+    "wall",
+    "cpu",
+    "user",
+    "sys",
+    "rss",
+    "cycles",
+    "instructions",
+    "cache-references",
+    "cache-misses",
+    "branch-misses",
+];
+
+/// Reads a preset, or `METRIC[:UNIT],…`; empty for the preset `default`.
+///
+/// # Errors
+/// An unknown metric or unit, or a metric that is named twice.
+pub(super) fn parse(list: &str) -> Result<Vec<Choice>, Problem> {
+    match list {
+        "default" => return Ok(Vec::new()),
+        "time" => return Ok(preset(TIMES)),
+        "all" => return Ok(preset(ALL)),
+        _ => {}
+    }
+    let mut choices: Vec<Choice> = Vec::new();
+    for word in list.split(',') {
+        let (name, unit) = match word.split_once(':') {
+            Some((name, unit)) => (name.trim(), Some(unit.trim())),
+            None => (word.trim(), None),
+        };
+        let metric = find(name)?;
+        if choices.iter().any(|one| one.metric == metric) {
+            return Err(Problem::new(format!("--metrics: `{name}` is named twice")));
+        }
+        let unit = match unit {
+            None => ChosenUnit::Auto,
+            Some(unit) => chosen_unit(metric, unit)?,
+        };
+        choices.push(Choice { metric, unit });
+    }
+    Ok(choices)
+}
+
+fn preset(ids: &[&str]) -> Vec<Choice> {
+    let known = ids.iter().filter_map(|id| Metric::from_id(id));
+    known
+        .map(|metric| Choice {
+            metric,
+            unit: ChosenUnit::Auto,
+        })
+        .collect()
+}
+
+fn find(name: &str) -> Result<&'static Metric, Problem> {
+    let alias = ALIASES.iter().find(|(theirs, _)| *theirs == name);
+    let id = alias.map_or(name, |(_, ours)| ours);
+    Metric::from_id(id).ok_or_else(|| {
+        let near = METRICS
+            .iter()
+            .map(|metric| metric.id)
+            .chain(ALIASES.iter().map(|(theirs, _)| *theirs))
+            .map(|known| (strsim::jaro_winkler(name, known), known))
+            .filter(|(likeness, _)| *likeness > 0.8)
+            .max_by(|a, b| a.0.total_cmp(&b.0));
+        let ids: Vec<&str> = METRICS.iter().map(|metric| metric.id).collect();
+        let help = near.map_or_else(
+            || format!("default, time, all, or some of: {}", ids.join(", ")),
+            |(_, known)| format!("did you mean `{known}`?"),
+        );
+        Problem::new(format!("--metrics: there is no metric `{name}`")).help(Some(help))
+    })
+}
+
+fn chosen_unit(metric: &Metric, word: &str) -> Result<ChosenUnit, Problem> {
+    let found = match metric.unit {
+        Unit::Time => word.parse::<TimeUnit>().ok().map(ChosenUnit::Time),
+        unit => Scale::named(unit, word).map(ChosenUnit::Scale),
+    };
+    found.ok_or_else(|| {
+        let words: Vec<&str> = match metric.unit {
+            Unit::Time => vec!["ns", "us", "ms", "s", "min", "h"],
+            unit => Scale::all(unit).iter().map(|one| one.word).collect(),
+        };
+        let help = if words.is_empty() {
+            "leave the unit out".to_owned()
+        } else {
+            format!("one of: {}", words.join(", "))
+        };
+        Problem::new(format!("--metrics: `{word}` is no unit of `{}`", metric.id)).help(Some(help))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ids(list: &str) -> Vec<&'static str> {
+        let chosen = parse(list).unwrap_or_else(|problem| panic!("{list}: {problem:?}"));
+        chosen.iter().map(|one| one.metric.id).collect()
+    }
+
+    #[test]
+    fn presets_and_names_of_both_programs_are_read() {
+        assert!(ids("default").is_empty());
+        assert_eq!(ids("time"), ["wall", "cpu", "user", "sys"]);
+        assert_eq!(ids("all").len(), 10);
+        assert_eq!(ids("time_cpu,instructions"), ["cpu", "instructions"]);
+        assert_eq!(
+            ids("memory_peak_resident:MiB,time_wall_clock:ms"),
+            ["rss", "wall"]
+        );
+        assert_eq!(ids("rss, off-cpu"), ["rss", "off-cpu"]);
+        assert_eq!(ids("instructions:B"), ["instructions"]);
+    }
+
+    #[test]
+    fn what_cannot_be_shown_is_refused_with_advice() {
+        for list in [
+            "",
+            "unknown",
+            "time_wall_clock,",
+            "wall,time_wall_clock",
+            "instructions:MiB",
+            "rss:ms",
+            "wall:",
+            "wall:parsec",
+        ] {
+            assert!(parse(list).is_err(), "{list}");
+        }
+        let help = parse("time_wall_clok").unwrap_err().help.unwrap();
+        assert_eq!(help, "did you mean `time_wall_clock`?");
+        let help = parse("rss:ms").unwrap_err().help.unwrap();
+        assert!(help.contains("MiB"), "{help}");
+    }
+
+    #[test]
+    fn every_alias_names_a_metric() {
+        for (theirs, ours) in ALIASES {
+            assert!(Metric::from_id(ours).is_some(), "{theirs}");
+        }
+        assert!(
+            TIMES
+                .iter()
+                .chain(ALL)
+                .all(|id| Metric::from_id(id).is_some())
+        );
+    }
+}
