@@ -154,7 +154,8 @@ fn another_machine_is_named_and_decides_nothing() {
     folder
         .run(&["-r", "8", "--save-baseline", "main.json", "true"])
         .code(0);
-    let changes: [(&str, fn(&mut Value)); 3] = [
+    type Change = fn(&mut Value);
+    let changes: [(&str, Change); 3] = [
         ("CPU model", |host| host["cpu_model"] = "Another CPU".into()),
         ("number of CPUs", |host| host["cpus"] = 4096.into()),
         ("kernel", |host| host["kernel"] = "Linux 0.99".into()),

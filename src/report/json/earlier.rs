@@ -39,7 +39,7 @@ impl Serialize for Baseline<'_> {
 /// The ratio of one metric.
 struct Ratio<'a> {
     metric: &'a Metric,
-    ratio: Option<Estimate>,
+    estimate: Option<Estimate>,
     verdict: Option<&'static str>,
 }
 
@@ -47,7 +47,7 @@ impl<'a> Ratio<'a> {
     fn of(comparison: &'a Comparison) -> Self {
         Self {
             metric: comparison.metric,
-            ratio: comparison.ratio,
+            estimate: comparison.ratio,
             verdict: Some(comparison.verdict.id()),
         }
     }
@@ -55,11 +55,11 @@ impl<'a> Ratio<'a> {
 
 impl Serialize for Ratio<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let method = self.ratio.and_then(|found| found.interval);
+        let method = self.estimate.and_then(|found| found.interval);
         object!(serializer,
             "metric": self.metric.id,
-            "ratio": self.ratio.map(|found| found.value),
-            "interval": limits(self.ratio),
+            "ratio": self.estimate.map(|found| found.value),
+            "interval": limits(self.estimate),
             "verdict": self.verdict,
             "method": method.map(|found| found.method.id()),
         )
@@ -123,7 +123,7 @@ impl Serialize for Versus<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let ratios = self.0.ratios.iter().map(|(metric, ratio)| Ratio {
             metric,
-            ratio: Some(*ratio),
+            estimate: Some(*ratio),
             verdict: None,
         });
         let ratios: Vec<_> = ratios.collect();
