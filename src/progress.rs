@@ -100,10 +100,10 @@ impl Progress {
         let total = &self.totals[request.benchmark];
         let name = &self.names[request.benchmark];
         let mut parts = Vec::new();
-        if request.phase == Phase::Warmup {
-            parts.push(format!("warm-up run {}", request.index + 1));
-        } else {
-            parts.push(run_of(total));
+        match request.phase {
+            Phase::Warmup => parts.push(format!("warm-up run {}", request.index + 1)),
+            Phase::Measured => parts.push(run_of(total)),
+            Phase::Diagnostic => parts.push(format!("diagnostic run {}", request.index + 1)),
         }
         if total.runs > 0 {
             let mean = total.wall.as_secs_f64() / total.runs as f64;

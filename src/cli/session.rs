@@ -2,6 +2,7 @@
 
 use super::args::{Job, Target};
 use super::exit::Trouble;
+use super::explain::Explaining;
 use crate::progress::Progress;
 use crate::run::{self, Session, Tools};
 use crate::run::{ProcessExecutor, SystemClock};
@@ -47,6 +48,7 @@ pub(crate) fn execute(job: &Job) -> Session {
         executor: &mut executor,
         clock: &clock,
         observer: &mut progress,
+        policy: &Explaining::new(job),
     };
     run::execute(&job.plan, &host, conditions, tools)
 }

@@ -11,6 +11,7 @@ mod layout;
 mod paint;
 mod plain;
 mod summary;
+mod trace;
 
 use std::io::{self, Write};
 
