@@ -154,7 +154,8 @@ fn another_machine_is_named_and_decides_nothing() {
     folder
         .run(&["-r", "8", "--save-baseline", "main.json", "true"])
         .code(0);
-    let changes: [(&str, fn(&mut Value)); 3] = [
+    type Change = fn(&mut Value);
+    let changes: [(&str, Change); 3] = [
         ("CPU model", |host| host["cpu_model"] = "Another CPU".into()),
         ("number of CPUs", |host| host["cpus"] = 4096.into()),
         ("kernel", |host| host["kernel"] = "Linux 0.99".into()),
@@ -298,6 +299,8 @@ fn files_of_hyperfine_are_compared_and_decide_nothing_as_baseline() {
     fs::write(folder.path("h.json"), document).unwrap();
     let done = folder.run(&["--compare", "h.json"]).code(0);
     done.says("no difference shown: 2 is between");
+    let done = folder.run(&["--compare", "h.json", "--equal-within", "20%"]);
+    done.code(0).says("1 and 2 are equal within 20%");
     let base = [
         "-r",
         "6",
@@ -354,7 +357,8 @@ fn precision_is_reached_or_said_to_be_missed() {
     let base = ["--export-json", "out.json", "--max-time"];
     let easy = folder.run(&[&base[..], &["20", "--precision", "90%", "sleep 0.01"]].concat());
     let runs = folder.json("out.json")["results"][0]["offbench"]["phases"]["measured"].clone();
-    assert_eq!(runs, 20, "{easy:?}");
+    let looks = [20, 30, 45, 68, 102, 153, 230];
+    assert!(looks.iter().any(|look| runs == *look), "{easy:?}");
     assert!(!easy.code(0).out.contains("not reached"));
     let hard = folder.run(&[&base[..], &["0.5", "--precision", "0.001%", "sleep 0.01"]].concat());
     hard.code(0).says("±0.001% not reached");
@@ -400,21 +404,6 @@ fn references_are_named_before_the_run_or_found() {
 }
 
 #[test]
-fn commands_within_the_practical_limit_are_equal() {
-    let folder = Folder::new();
-    let done = folder.run(&[
-        "-r",
-        "12",
-        "--equal-within",
-        "100%",
-        "sleep 0.02",
-        "sleep 0.02",
-    ]);
-    done.code(0)
-        .says("1 and 2 are equal within 100% (12 pairs)");
-}
-
-#[test]
 fn a_single_run_and_a_failed_command_get_no_verdict() {
     let folder = Folder::new();
     let done = folder.run(&["-r", "1", "true", "sleep 0.05"]).code(0);
@@ -428,4 +417,94 @@ fn a_wait_without_cpu_time_fails_by_its_bound() {
     let folder = Folder::new();
     let sleep = ["-r", "8", "--fail-if", "wall/cpu > 3", "sleep 0.1"];
     folder.run(&sleep).code(3).says("FAIL wall/cpu > 3");
+}
+
+/// Stands in for the tools of the recipes: offbench in a hurry, GNU parallel and Slurm one by one.
+fn stand_ins(folder: &Folder) {
+    let offbench = env!("CARGO_BIN_EXE_offbench");
+    let tools = [
+        (
+            "offbench",
+            format!(
+                "case \"$*\" in *--compare*) exec {offbench} \"$@\";; esac\n\
+                 exec {offbench} --max-time 0.05 \"$@\"\n"
+            ),
+        ),
+        (
+            "parallel",
+            "shift 2; line=\nwhile [ \"$1\" != ::: ]; do line=\"$line $1\"; shift; done; shift\n\
+             for value; do sh -c \"$(echo \"$line\" | sed \"s/{}/$value/g\")\"; done\n"
+                .to_owned(),
+        ),
+        (
+            "sbatch",
+            "case $1 in --parsable) for n in 1 2 3; do SLURM_ARRAY_TASK_ID=$n sh \"$2\" >&2; done; \
+             echo 7;; *) shift; sh -c \"${1#--wrap=}$2\" ;; esac\n"
+                .replace("${1#--wrap=}$2", "$2"),
+        ),
+        ("old", spin(1_000) + "\n"),
+        ("new", spin(1_000) + "\n"),
+    ];
+    for (name, body) in tools {
+        let path = folder.path(name);
+        fs::write(&path, format!("#!/bin/sh\n{body}")).unwrap();
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        fs::set_permissions(&path, mode).unwrap();
+    }
+}
+
+/// The shell lines of the manual: its `sh` blocks, and the `run:` lines of its workflow.
+fn recipes(manual: &str) -> Vec<String> {
+    let blocks = manual.split("```sh\n").skip(1);
+    let blocks = blocks.map(|rest| rest.split("```").next().unwrap().to_owned());
+    let lines = manual
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("- run: "));
+    let lines = lines.map(|line| line.replace("${{ matrix.session }}", "9"));
+    blocks.chain(lines).collect()
+}
+
+#[test]
+fn the_recipes_of_the_manual_work() {
+    let folder = Folder::new();
+    stand_ins(&folder);
+    fs::write(folder.path("words"), "b\na\n").unwrap();
+    let path = format!("{}:{}", folder.0.display(), std::env::var("PATH").unwrap());
+    let shell = |script: &str| {
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", script])
+            .current_dir(&folder.0)
+            .env("PATH", &path);
+        command.output().unwrap()
+    };
+    let first = "mkdir -p results; offbench -n old -n new --export-json results/0.json ./old ./new";
+    assert!(shell(first).status.success());
+    let all = recipes(include_str!("../docs/sessions.md"));
+    assert!(all.len() >= 7, "{all:#?}");
+    for script in all {
+        if script.starts_with("#!") {
+            fs::write(folder.path("measure.sh"), script).unwrap();
+            continue;
+        }
+        let output = shell(&script);
+        let err = String::from_utf8_lossy(&output.stderr);
+        // Noise may make a gate fail; nothing else may go wrong.
+        assert!(
+            matches!(output.status.code(), Some(0 | 3)),
+            "{script}\n{err}"
+        );
+        assert!(
+            !err.contains("error: cannot") && !err.contains("not found"),
+            "{script}\n{err}"
+        );
+    }
+    for file in [
+        "history/5.json",
+        "results/3.json",
+        "results/5.json",
+        "session-9.json",
+    ] {
+        assert!(Path::new(&folder.path(file)).exists(), "{file}");
+    }
 }

@@ -1,5 +1,7 @@
 //! Models of what disturbs runs, for the simulation that is tested and the one that prints tables.
 
+#![allow(unreachable_pub, reason = "shared by a test and an example")]
+
 use offbench::stats::random::Random;
 use offbench::stats::{Series, SeriesError};
 

@@ -3,6 +3,7 @@
 //! `docs/format.md` describes every key. Values are written as they come, one run after the other,
 //! so that a million runs need no memory of their own. Numbers that are not finite become `null`.
 
+mod earlier;
 mod hyperfine;
 mod ours;
 mod shallow;
@@ -100,6 +101,8 @@ impl Serialize for Top<'_> {
             "host": host(document),
             "comparisons": Comparisons(&analysis.comparisons),
             "conclusions": Conclusions(&analysis.comparisons),
+            "baselines": earlier::Baselines(&analysis.baselines),
+            "sessions": earlier::Merged(analysis),
             "gates": Gates(document.verdicts),
         )
     }
