@@ -11,6 +11,7 @@ mod waiting;
 use std::time::Duration;
 
 use crate::sample::host::Stamp;
+use crate::sample::recording::MachineCounters;
 use crate::sample::{Phase, Sample};
 
 pub use error::RunError;
@@ -126,6 +127,13 @@ pub trait Executor {
     /// # Errors
     /// The hook failed.
     fn end(&mut self, benchmark: usize) -> Result<(), RunError>;
+
+    /// What happened on the machine during the measured runs of a benchmark that gets no more;
+    /// asked before [`Executor::end`].
+    fn machine(&mut self, benchmark: usize) -> MachineCounters {
+        let _ = benchmark;
+        MachineCounters::new()
+    }
 
     /// The signal that asked to stop, once one has.
     fn interrupted(&self) -> Option<i32>;

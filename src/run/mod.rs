@@ -206,6 +206,8 @@ impl Runner<'_> {
     }
 
     fn end(&mut self, benchmark: usize) {
+        let machine = self.tools.executor.machine(benchmark);
+        self.slots[benchmark].recording.machine = machine;
         if let Err(error) = self.tools.executor.end(benchmark) {
             self.fail(benchmark, error);
         }

@@ -12,13 +12,14 @@ use super::ready::{self, Streams};
 use super::waiting::{Rhythm, Vigil};
 use super::{Executor, Made, Manner, Request, RunError, Watch};
 use crate::plan::{Benchmark, Plan};
-use crate::probe;
+use crate::probe::Bench;
 use crate::run::clock::SystemClock;
 use crate::sample::host::Stamp;
+use crate::sample::recording::MachineCounters;
 use crate::sample::{Outcome, Phase, Readings, Sample};
 use crate::sys::channel::Channel;
 use crate::sys::files::{self, Kept};
-use crate::sys::platform::{self, KernelFile, Spawner, Started, Wakeups};
+use crate::sys::platform::{self, Spawner, Started, Wakeups};
 use crate::sys::unix::{self, Brood, Ended, Launch};
 use crate::sys::{self, Environment, Prepared, Slots, clock, session};
 
@@ -63,7 +64,7 @@ pub struct ProcessExecutor<'p> {
     family: Family,
     null: Rc<File>,
     stderr: Option<Kept>,
-    kernel: KernelFile,
+    bench: Bench,
 }
 
 /// What a run consists of besides the benchmark.
@@ -118,7 +119,7 @@ impl<'p> ProcessExecutor<'p> {
             family: Family::default(),
             null: null.into(),
             stderr: Kept::new(),
-            kernel: KernelFile::new(),
+            bench: Bench::new(plan.benchmarks.len()),
         })
     }
 
@@ -182,7 +183,7 @@ impl<'p> ProcessExecutor<'p> {
         let stderr = self.stderr.as_ref().map_or(&*self.null, Kept::file);
         let launch = Launch {
             stdio: streams.stdio(&self.null, stderr),
-            cgroup: -1,
+            cgroup: self.bench.arm(task.request.benchmark, task.request.phase),
             held: task.watch.is_some(),
         };
         let (read, write) = streams.pipe.take().unzip();
@@ -227,6 +228,7 @@ impl<'p> ProcessExecutor<'p> {
             watch.attach(pid);
         }
         self.spawner.release(&mut flight.started);
+        self.bench.started(pid, task.request.phase);
         if let Some(channel) = &mut flight.channel {
             channel.watch(pid);
         }
@@ -248,7 +250,7 @@ impl<'p> ProcessExecutor<'p> {
         if let Some(watch) = &mut task.watch {
             watch.detach(pid, *stamp.as_ref().unwrap_or(&end), end);
         }
-        let readings = self.look_at_dead(pid);
+        let readings = self.bench.harvest(pid);
         let ended = unix::reap(pid)?;
         flight.vigil.ended_by(ended.outcome.signal());
         let mut harvest = Harvest {
@@ -266,21 +268,8 @@ impl<'p> ProcessExecutor<'p> {
         harvest.left.orphans += left.orphans;
         harvest.left.cpu += left.cpu;
         harvest.left.alive = left.alive;
+        self.bench.settle(&mut harvest.readings, left.alive);
         Ok(harvest)
-    }
-
-    /// What the kernel still shows of a process that has ended.
-    fn look_at_dead(&mut self, pid: i32) -> Readings {
-        let mut readings = Readings::default();
-        let account = platform::schedstat(&mut self.kernel, pid);
-        if let Some(account) = account.and_then(probe::schedstat::parse) {
-            readings.main_run = Some(account.run);
-            readings.queued = Some(account.queued);
-        }
-        let stat = platform::stat(&mut self.kernel, pid);
-        let ignores = stat.and_then(probe::stat::ignores_child_signal);
-        readings.auto_reaps = ignores.map(u64::from);
-        readings
     }
 
     /// Waits for everything the run has started; its end is the end of the last of them.
@@ -343,6 +332,8 @@ impl<'p> ProcessExecutor<'p> {
             .stderr
             .as_ref()
             .is_none_or(|kept| kept.written() < QUIET);
+        self.bench
+            .note(request.benchmark, request.phase, made.sample.wall);
         made
     }
 
@@ -475,6 +466,10 @@ impl Executor for ProcessExecutor<'_> {
             Some(mut ready) => self.hook(&mut ready, Kind::Cleanup),
             None => Ok(()),
         }
+    }
+
+    fn machine(&mut self, place: usize) -> MachineCounters {
+        self.bench.machine(place)
     }
 
     fn interrupted(&self) -> Option<i32> {

@@ -1,10 +1,12 @@
 //! Linux.
 
 mod affinity;
+mod cgroup;
 mod descendants;
 mod host;
 mod procfs;
 mod spawn;
+mod taskstats;
 mod wakeup;
 
 use std::ffi::CStr;
@@ -18,10 +20,12 @@ use nix::time::ClockId;
 use super::clock;
 
 pub(crate) use affinity::{CpuMask, allowed_cpus};
+pub(crate) use cgroup::{MemoryLimit, OwnGroup, Quota, memory_limit, quotas};
 pub(crate) use descendants::offspring;
 pub(crate) use host::{cpu_model, facts, group_process_limit};
-pub(crate) use procfs::{KernelFile, peak_memory, schedstat, stat};
+pub(crate) use procfs::{KernelFile, open_io, peak_memory, sched, schedstat, stat, text};
 pub(crate) use spawn::{Spawner, Started};
+pub(crate) use taskstats::Taskstats;
 pub(crate) use wakeup::Wakeups;
 
 /// Bytes in one unit of `ru_maxrss` (`getrusage(2)`).

@@ -1,6 +1,7 @@
 //! macOS and the BSDs: starts through the standard library, with the stamp before the process is
 //! created. What these systems do not show is missing.
 
+mod evidence;
 mod host;
 
 use std::fs::File;
@@ -13,6 +14,9 @@ use crate::sample::host::Stamp;
 use super::unix::{Cpus, Launch};
 use super::{Error, Prepared, Slots, command, session};
 
+pub(crate) use evidence::{
+    MemoryLimit, OwnGroup, Quota, Taskstats, memory_limit, open_io, quotas, sched, text,
+};
 pub(crate) use host::{allowed_cpus, cpu_model, facts, group_process_limit, peak_memory};
 
 /// Bytes in one unit of `ru_maxrss` (`getrusage(2)`).
