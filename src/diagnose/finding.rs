@@ -3,10 +3,11 @@
 //! starting a process never counts as one.
 
 use super::balance::Slices;
+use super::machine::Machine;
 use super::tier::Tier;
 use super::{Figures, words};
 use crate::evidence::{Cause, Class};
-use crate::sample::{Recording, Sample};
+use crate::sample::{Outcome, Phase, Recording, Sample};
 
 /// One finding.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,7 +23,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    fn new(tier: Tier, cause: Cause, text: String) -> Self {
+    pub(super) fn new(tier: Tier, cause: Cause, text: String) -> Self {
         Self {
             tier,
             cause: Some(cause),
@@ -36,8 +37,8 @@ impl Finding {
 const QUEUED_SHARE: f64 = 0.05;
 /// Share of wall above which a quota is a finding.
 const THROTTLED_SHARE: f64 = 0.01;
-/// Share of wall above which memory reclaim is a finding.
-const MEMORY_SHARE: f64 = 0.05;
+/// Time stopped, mean seconds a run, from which it is worth a word.
+const STOPPED_FLOOR: f64 = 1e-3;
 /// Mean seconds a run below which queueing is the ordinary cost of starting.
 const QUEUED_FLOOR: f64 = 300e-6;
 /// CPU of background processes below which nobody needs to know.
@@ -55,6 +56,10 @@ struct Counts {
     auto_reaped: usize,
     tree_known: usize,
     quota: (u64, u64),
+    stopped: usize,
+    timed_out: usize,
+    killed: Option<u8>,
+    all: usize,
 }
 
 impl Counts {
@@ -62,6 +67,14 @@ impl Counts {
         let mut counts = Self::default();
         for sample in recording.measured() {
             counts.add(&sample);
+        }
+        for sample in recording.of_phase(Phase::Measured) {
+            counts.all += 1;
+            match sample.outcome {
+                Outcome::TimedOut => counts.timed_out += 1,
+                Outcome::Signaled { signal, .. } => counts.killed = Some(signal),
+                Outcome::Exited(_) => {}
+            }
         }
         counts
     }
@@ -75,6 +88,8 @@ impl Counts {
         self.runs += 1;
         self.queued += usize::from(share(sample.queued()) >= QUEUED_SHARE);
         self.throttled += usize::from(share(readings.throttled) >= THROTTLED_SHARE);
+        let stopped = readings.stopped.map_or(0.0, |time| time.as_secs_f64());
+        self.stopped += usize::from(stopped >= STOPPED_FLOOR);
         let left = readings.leftovers.unwrap_or(0);
         self.leftovers += usize::from(left > 0);
         self.most_leftovers = self.most_leftovers.max(left);
@@ -91,9 +106,11 @@ pub(super) fn findings(recording: &Recording, slices: &Slices, figures: &Figures
     [
         incomplete(&counts),
         hidden(slices, figures),
-        quota(&counts, slices),
+        quota(recording, &counts, slices),
         queue(&counts, slices, figures),
-        memory(slices),
+        stopped(&counts, slices),
+        timed_out(&counts),
+        killed(&counts),
         figures.stalls.clone().map(|text| Finding {
             tier: Tier::Note,
             cause: None,
@@ -103,6 +120,7 @@ pub(super) fn findings(recording: &Recording, slices: &Slices, figures: &Figures
     ]
     .into_iter()
     .flatten()
+    .chain(Machine::new(recording, slices).findings())
     .collect()
 }
 
@@ -129,16 +147,18 @@ fn hidden(slices: &Slices, figures: &Figures) -> Option<Finding> {
     if missed < HIDDEN_FLOOR || missed < HIDDEN_SHARE * slices.wall {
         return None;
     }
-    let text = words::hidden_work(missed, figures.ratio.map(|ratio| ratio.value));
+    let counted = slices.user + slices.system + missed;
+    let text = words::hidden_work(missed, counted, figures.ratio.map(|ratio| ratio.value));
     Some(Finding::new(Tier::Note, Cause::HiddenCpu, text))
 }
 
-fn quota(counts: &Counts, slices: &Slices) -> Option<Finding> {
+fn quota(recording: &Recording, counts: &Counts, slices: &Slices) -> Option<Finding> {
     let throttled = slices.throttled?;
     if throttled < THROTTLED_SHARE * slices.wall || counts.throttled == 0 {
         return None;
     }
-    let text = words::quota(throttled, slices.wall, counts.quota);
+    let cpus = recording.machine.get("quota_cpus").copied();
+    let text = words::quota((throttled, slices.wall), counts.quota, cpus);
     Some(Finding::new(Tier::Warning, Cause::CpuQuota, text))
 }
 
@@ -152,11 +172,25 @@ fn queue(counts: &Counts, slices: &Slices, figures: &Figures) -> Option<Finding>
     Some(Finding::new(Tier::Warning, Cause::CpuQueue, text))
 }
 
-fn memory(slices: &Slices) -> Option<Finding> {
-    let stalled = slices.memory_stall?;
-    if stalled < MEMORY_SHARE * slices.wall {
+fn stopped(counts: &Counts, slices: &Slices) -> Option<Finding> {
+    let time = slices.stopped?;
+    if counts.stopped == 0 {
         return None;
     }
-    let text = words::memory(stalled / slices.wall);
-    Some(Finding::new(Tier::Warning, Cause::MemoryPressure, text))
+    let text = words::stopped(time * counts.runs as f64, counts.stopped, counts.runs);
+    Some(Finding::new(Tier::Warning, Cause::Stopped, text))
+}
+
+fn timed_out(counts: &Counts) -> Option<Finding> {
+    let text = words::timed_out(counts.timed_out, counts.all)?;
+    Some(Finding::new(Tier::Note, Cause::TimedOut, text))
+}
+
+fn killed(counts: &Counts) -> Option<Finding> {
+    let name = crate::sample::signal_name(counts.killed?);
+    Some(Finding::new(
+        Tier::Note,
+        Cause::Killed,
+        words::killed(&name),
+    ))
 }

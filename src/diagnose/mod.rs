@@ -5,6 +5,7 @@
 
 pub mod balance;
 mod finding;
+mod machine;
 pub mod tier;
 pub mod words;
 
@@ -193,49 +194,87 @@ fn cpus_busy(figures: &Figures) -> Option<f64> {
 
 /// Lines per cause: named waits first where there are any, otherwise what the accounts tell.
 fn causes(recording: &Recording, slices: &Slices) -> Vec<CauseLine> {
-    let Some(waiting) = slices.waiting else {
-        return named(recording, slices.wall);
-    };
     let mut lines = named(recording, slices.wall);
-    let share = |seconds: f64| {
-        if slices.wall > 0.0 {
-            seconds / slices.wall
-        } else {
-            0.0
-        }
+    let Some(waiting) = slices.waiting else {
+        return lines;
     };
-    let mut account = |cause: Cause, seconds: f64, at_least: bool| {
-        lines.push(CauseLine {
-            cause,
-            share: share(seconds),
-            seconds,
-            at_least,
-            detail: cause.row().title.to_string(),
-            remark: String::new(),
-            depth: Depth::Accounting,
-        });
-    };
-    let throttled = slices
-        .throttled
-        .unwrap_or(0.0)
-        .min(slices.queued.unwrap_or(0.0));
-    if let Some(queued) = slices.queued {
-        account(Cause::CpuQueue, queued - throttled, false);
-    }
-    account(Cause::CpuQuota, throttled, false);
     let explained: f64 = recording.attribution.as_ref().map_or(0.0, |a| {
         a.waits.iter().map(|wait| wait.seconds).sum::<f64>()
     });
+    lines.extend(queues(slices));
     if explained == 0.0 {
-        let disk = slices.disk.unwrap_or(0.0).min(waiting);
-        account(Cause::Disk, disk, true);
-        account(Cause::Unknown, waiting - disk, false);
+        lines.extend(accounted_waits(recording, slices, waiting));
     } else {
-        account(Cause::Unknown, (waiting - explained).max(0.0), false);
+        let rest = (waiting - explained).max(0.0);
+        lines.push(accounted(Cause::Unknown, rest, slices.wall));
     }
     lines.retain(|line| line.share >= 0.005);
     lines.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
     lines
+}
+
+/// A line from the kernel's accounts.
+fn accounted(cause: Cause, seconds: f64, wall: f64) -> CauseLine {
+    CauseLine {
+        cause,
+        share: if wall > 0.0 { seconds / wall } else { 0.0 },
+        seconds,
+        at_least: false,
+        detail: cause.row().title.to_string(),
+        remark: String::new(),
+        depth: Depth::Accounting,
+    }
+}
+
+/// Time ready to run: for want of a CPU, or because of a quota.
+fn queues(slices: &Slices) -> Vec<CauseLine> {
+    let queued = slices.queued.unwrap_or(0.0);
+    let throttled = slices.throttled.unwrap_or(0.0).min(queued);
+    let queue = CauseLine {
+        at_least: slices.queued_at_least,
+        ..accounted(Cause::CpuQueue, queued - throttled, slices.wall)
+    };
+    vec![queue, accounted(Cause::CpuQuota, throttled, slices.wall)]
+}
+
+/// What counters can say about the rest: stopped, swap, disk, each at least so much.
+fn accounted_waits(recording: &Recording, slices: &Slices, waiting: f64) -> Vec<CauseLine> {
+    let wall = slices.wall;
+    let stopped = slices.stopped.unwrap_or(0.0).min(waiting);
+    let mut rest = waiting - stopped;
+    let mut lines = vec![accounted(Cause::Stopped, stopped, wall)];
+    let mut at_least = |cause: Cause, seconds: f64, rest: &mut f64| {
+        let seconds = seconds.min(*rest);
+        *rest -= seconds;
+        lines.push(CauseLine {
+            at_least: true,
+            ..accounted(cause, seconds, wall)
+        });
+    };
+    let swapped = machine::Machine::new(recording, slices).swapped().is_some();
+    let memory = slices.memory_stall.unwrap_or(0.0);
+    if swapped {
+        at_least(Cause::Swap, memory, &mut rest);
+    }
+    let disk = slices.disk.unwrap_or(0.0) - if swapped { memory } else { 0.0 };
+    at_least(Cause::Disk, disk.max(0.0), &mut rest);
+    let unknown = CauseLine {
+        remark: disk_traffic(recording),
+        ..accounted(Cause::Unknown, rest, wall)
+    };
+    lines.push(unknown);
+    lines
+}
+
+/// What the runs fetched from the disk, if anything: a hint where no name is known.
+fn disk_traffic(recording: &Recording) -> String {
+    let (mut runs, mut faults, mut blocks) = (0_u64, 0, 0);
+    for sample in recording.measured() {
+        runs += 1;
+        faults += sample.usage.major_faults;
+        blocks += sample.usage.blocks_in;
+    }
+    words::disk_traffic(faults / runs.max(1), blocks * 512 / runs.max(1))
 }
 
 /// The waits that diagnostic runs named.

@@ -16,6 +16,7 @@ use crate::sys::platform::{self, KernelFile, OwnGroup, Quota, Taskstats};
 #[derive(Debug, Clone, Copy, Default)]
 struct Tree {
     cpu: Option<Duration>,
+    queued: Option<Duration>,
     io_stall: Option<Duration>,
     memory_stall: Option<Duration>,
 }
@@ -137,6 +138,7 @@ impl Bench {
             Some(to?.saturating_sub(from.unwrap_or_default()))
         };
         readings.tree_cpu = passed(before.cpu, now.cpu);
+        readings.tree_queued = passed(before.queued, now.queued);
         let io = passed(before.io_stall, now.io_stall);
         let memory = passed(before.memory_stall, now.memory_stall);
         readings.io_stall = readings.io_stall.max(io);
@@ -164,7 +166,12 @@ impl Bench {
             return MachineCounters::new();
         };
         meter.close(&mut self.reader);
-        meter.take()
+        let mut totals = meter.take();
+        let quotas = self.quotas.iter().map(|quota| quota.cpus);
+        if let Some(tightest) = quotas.min_by(f64::total_cmp) {
+            totals.insert("quota_cpus".into(), tightest);
+        }
+        totals
     }
 
     fn regroup(&mut self) {
@@ -193,6 +200,7 @@ impl Bench {
         };
         Tree {
             cpu,
+            queued: stalled(&group.queue),
             io_stall: stalled(&group.io),
             memory_stall: stalled(&group.memory),
         }

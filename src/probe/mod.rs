@@ -6,6 +6,7 @@
 
 pub(crate) mod bench;
 pub mod cpu_stat;
+mod facts;
 pub mod hugepages;
 pub mod io;
 pub(crate) mod machine;
@@ -15,7 +16,10 @@ pub mod sched;
 pub mod schedstat;
 pub mod stat;
 pub mod steal;
+mod table;
 pub mod taskstats;
 pub mod vmstat;
 
 pub(crate) use bench::Bench;
+pub(crate) use facts::facts;
+pub use table::{PROBES, Probe, When};

@@ -3,6 +3,7 @@
 
 mod error;
 mod family;
+mod floor;
 mod hooks;
 mod process;
 mod ready;
@@ -15,6 +16,7 @@ use crate::sample::recording::MachineCounters;
 use crate::sample::{Phase, Sample};
 
 pub use error::RunError;
+pub use floor::alone as spawn_floor;
 pub use process::ProcessExecutor;
 pub use ready::check;
 
@@ -72,12 +74,14 @@ impl From<Sample> for Made {
 }
 
 /// How runs are made here, for the conditions of a recording.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Manner {
     /// How starting stamps are taken.
     pub stamp: Stamp,
     /// The smallest peak memory that can be told from our own, in bytes.
     pub rss_floor: Option<u64>,
+    /// Wall time of an empty program, in seconds, where runs were short enough to ask.
+    pub wall_floor: Option<f64>,
 }
 
 /// Watches one diagnostic run from beside.

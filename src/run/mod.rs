@@ -217,6 +217,7 @@ impl Runner<'_> {
         let recording = &mut self.slots[benchmark].recording;
         recording.conditions.stamp = manner.stamp;
         recording.conditions.rss_floor_bytes = manner.rss_floor;
+        recording.conditions.wall_floor_s = manner.wall_floor;
         recording.conditions.elapsed_s = tally.elapsed.as_secs_f64();
         if !complete && recording.cut_short.is_none() {
             recording.cut_short = Some(CutShort::Interrupted);

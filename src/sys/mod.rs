@@ -13,6 +13,9 @@
 //! | `schedstat`, `ignores_child_signal` | what the kernel still shows of a dead process |
 //! | `adopt_orphans`, `offspring` | processes that outlive the one that was started |
 //! | `scratch_file`, `release_pages` | a nameless file for standard error |
+//! | `OwnGroup`, `quotas`, `memory_limit` | control groups: one for the commands, limits above us |
+//! | `text`, `sched`, `open_io`, `Taskstats` | further kernel accounts, where they can be had |
+//! | `empty_program` | the smallest program, to measure what starting costs |
 //! | `suspended`, `peak_memory`, `facts` | the machine and ourselves |
 #![allow(
     unsafe_code,
@@ -22,6 +25,7 @@
 pub(crate) mod channel;
 pub(crate) mod clock;
 pub(crate) mod command;
+pub(crate) mod durability;
 mod error;
 pub(crate) mod files;
 pub(crate) mod host;

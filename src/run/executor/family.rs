@@ -4,6 +4,8 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use super::waiting::Vigil;
+use crate::sys::clock;
 use crate::sys::platform::offspring;
 use crate::sys::unix::{self, Brood};
 
@@ -56,6 +58,39 @@ impl Family {
         }
         self.last = pid;
         left
+    }
+
+    /// Waits for everything the run has started; the end of the last of them, or `end`.
+    pub(super) fn wait(
+        &mut self,
+        vigil: &mut Vigil,
+        pid: i32,
+        left: &mut Left,
+        mut end: u64,
+    ) -> u64 {
+        let mut now = end;
+        loop {
+            let before = left.orphans;
+            let brood = self.reap(left);
+            if left.orphans > before {
+                end = now;
+            }
+            let living = match brood {
+                Brood::None => return end,
+                _ => self.newcomers(pid),
+            };
+            if living.is_empty() {
+                return end;
+            }
+            if vigil.past_grace() {
+                for one in &living {
+                    unix::kill(*one);
+                }
+            }
+            unix::await_any();
+            now = clock::now();
+            vigil.enforce(now);
+        }
     }
 
     /// Whatever is alive now belongs to no run: a hook has left it.

@@ -7,6 +7,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use super::family::{Family, Left};
+use super::floor::Floor;
 use super::hooks::{Hook, Kind, Means};
 use super::ready::{self, Streams};
 use super::waiting::{Rhythm, Vigil};
@@ -20,7 +21,7 @@ use crate::sample::{Outcome, Phase, Readings, Sample};
 use crate::sys::channel::Channel;
 use crate::sys::files::{self, Kept};
 use crate::sys::platform::{self, Spawner, Started, Wakeups};
-use crate::sys::unix::{self, Brood, Ended, Launch};
+use crate::sys::unix::{self, Ended, Launch};
 use crate::sys::{self, Environment, Prepared, Slots, clock, session};
 
 /// We stay on one CPU for about this long; choosing again costs some microseconds.
@@ -65,6 +66,7 @@ pub struct ProcessExecutor<'p> {
     null: Rc<File>,
     stderr: Option<Kept>,
     bench: Bench,
+    floor: Floor,
 }
 
 /// What a run consists of besides the benchmark.
@@ -120,6 +122,7 @@ impl<'p> ProcessExecutor<'p> {
             null: null.into(),
             stderr: Kept::new(),
             bench: Bench::new(plan.benchmarks.len()),
+            floor: Floor::default(),
         })
     }
 
@@ -262,7 +265,8 @@ impl<'p> ProcessExecutor<'p> {
         };
         self.family.begin(pid);
         if self.plan.wait_descendants {
-            self.wait_for_descendants(flight, &mut harvest);
+            let left = &mut harvest.left;
+            harvest.end = self.family.wait(&mut flight.vigil, pid, left, end);
         }
         let left = self.family.collect(pid);
         harvest.left.orphans += left.orphans;
@@ -270,32 +274,6 @@ impl<'p> ProcessExecutor<'p> {
         harvest.left.alive = left.alive;
         self.bench.settle(&mut harvest.readings, left.alive);
         Ok(harvest)
-    }
-
-    /// Waits for everything the run has started; its end is the end of the last of them.
-    fn wait_for_descendants(&mut self, flight: &mut Flight, harvest: &mut Harvest) {
-        let pid = flight.started.pid;
-        let mut now = harvest.end;
-        loop {
-            let before = harvest.left.orphans;
-            let brood = self.family.reap(&mut harvest.left);
-            if harvest.left.orphans > before {
-                harvest.end = now;
-            }
-            let living = match brood {
-                Brood::None => return,
-                _ => self.family.newcomers(pid),
-            };
-            if living.is_empty() {
-                return;
-            }
-            if flight.vigil.past_grace() {
-                living.iter().for_each(|one| unix::kill(*one));
-            }
-            unix::await_any();
-            now = clock::now();
-            flight.vigil.enforce(now);
-        }
     }
 
     /// Puts the record together.
@@ -316,6 +294,7 @@ impl<'p> ProcessExecutor<'p> {
         let mut made = Made::from(self.sample(request, &started, harvest));
         made.sample.padding = padding;
         made.stopped = vigil.stopped;
+        made.sample.readings.stopped = Some(vigil.stopped_for());
         made.interrupted = vigil.interrupted();
         if vigil.timed_out {
             made.sample.outcome = Outcome::TimedOut;
@@ -332,6 +311,7 @@ impl<'p> ProcessExecutor<'p> {
             .stderr
             .as_ref()
             .is_none_or(|kept| kept.written() < QUIET);
+        self.floor.note(made.sample.wall);
         self.bench
             .note(request.benchmark, request.phase, made.sample.wall);
         made
@@ -462,6 +442,10 @@ impl Executor for ProcessExecutor<'_> {
     }
 
     fn end(&mut self, place: usize) -> Result<(), RunError> {
+        if self.interrupted().is_none() {
+            self.floor
+                .ensure(&mut self.spawner, &mut self.slots, &self.null);
+        }
         match self.ready.get_mut(place).and_then(Option::take) {
             Some(mut ready) => self.hook(&mut ready, Kind::Cleanup),
             None => Ok(()),
@@ -484,6 +468,7 @@ impl Executor for ProcessExecutor<'_> {
         Manner {
             stamp: self.spawner.stamp_kind(),
             rss_floor: platform::peak_memory(),
+            wall_floor: self.floor.seconds(),
         }
     }
 }

@@ -225,6 +225,8 @@ pub(crate) struct OwnGroup {
     procs: File,
     /// `cpu.stat`, or `cpuacct.usage` of version 1.
     pub(crate) cpu: File,
+    /// `cpu.pressure`.
+    pub(crate) queue: Option<File>,
     /// `io.pressure`.
     pub(crate) io: Option<File>,
     /// `memory.pressure`.
@@ -280,6 +282,7 @@ impl OwnGroup {
                 .write(true)
                 .open(folder.join("cgroup.procs"))?,
             cpu: File::open(folder.join(cpu))?,
+            queue: File::open(folder.join("cpu.pressure")).ok(),
             io: File::open(folder.join("io.pressure")).ok(),
             memory: File::open(folder.join("memory.pressure")).ok(),
             folder: folder.to_path_buf(),

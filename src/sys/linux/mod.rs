@@ -3,6 +3,7 @@
 mod affinity;
 mod cgroup;
 mod descendants;
+mod empty;
 mod host;
 mod procfs;
 mod spawn;
@@ -22,6 +23,7 @@ use super::clock;
 pub(crate) use affinity::{CpuMask, allowed_cpus};
 pub(crate) use cgroup::{MemoryLimit, OwnGroup, Quota, memory_limit, quotas};
 pub(crate) use descendants::offspring;
+pub(crate) use empty::empty_program;
 pub(crate) use host::{cpu_model, facts, group_process_limit};
 pub(crate) use procfs::{KernelFile, open_io, peak_memory, sched, schedstat, stat, text};
 pub(crate) use spawn::{Spawner, Started};
@@ -54,6 +56,11 @@ pub(crate) fn suspended() -> Option<Duration> {
 pub(crate) fn adopt_orphans() {
     // SAFETY: plain system call; the remaining arguments are not used by this operation.
     unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) };
+}
+
+/// Our own process id.
+pub(crate) fn own_pid() -> i32 {
+    nix::unistd::getpid().as_raw()
 }
 
 /// A nameless file in memory.

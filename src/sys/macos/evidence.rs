@@ -35,6 +35,16 @@ pub(crate) fn text<'a>(_path: &str, _buffer: &'a mut Vec<u8>) -> io::Result<&'a 
     Err(io::ErrorKind::Unsupported.into())
 }
 
+/// Our own process id.
+pub(crate) fn own_pid() -> i32 {
+    nix::unistd::getpid().as_raw()
+}
+
+/// None is made here; `true` has to do.
+pub(crate) fn empty_program() -> Option<(File, std::path::PathBuf)> {
+    None
+}
+
 /// A limit of CPU time.
 #[derive(Debug)]
 pub(crate) struct Quota {
@@ -68,6 +78,8 @@ pub(crate) fn memory_limit() -> Option<MemoryLimit> {
 pub(crate) struct OwnGroup {
     /// CPU time.
     pub(crate) cpu: File,
+    /// CPU pressure.
+    pub(crate) queue: Option<File>,
     /// I/O pressure.
     pub(crate) io: Option<File>,
     /// Memory pressure.

@@ -15,7 +15,8 @@ use super::unix::{Cpus, Launch};
 use super::{Error, Prepared, Slots, command, session};
 
 pub(crate) use evidence::{
-    MemoryLimit, OwnGroup, Quota, Taskstats, memory_limit, open_io, quotas, sched, text,
+    MemoryLimit, OwnGroup, Quota, Taskstats, empty_program, memory_limit, open_io, own_pid, quotas,
+    sched, text,
 };
 pub(crate) use host::{allowed_cpus, cpu_model, facts, group_process_limit, peak_memory};
 
