@@ -5,6 +5,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use super::args::{Job, Target};
+use super::exit::Code;
 use crate::analysis::Analysis;
 use crate::gate::Verdict;
 use crate::report::{Document, Format, terminal};
@@ -38,6 +39,25 @@ pub(crate) fn everything(job: &Job, analysis: &Analysis<'_>, verdicts: &[Verdict
     }
     written.screen = screen(job, &document).err();
     written
+}
+
+/// Prints a text that was asked for.
+pub(crate) fn page(text: &str) -> Code {
+    printed(|out| out.write_all(text.as_bytes()))
+}
+
+/// Prints what the doctor has found.
+pub(crate) fn doctor(found: &crate::doctor::Examination) -> Code {
+    printed(|out| crate::doctor::write(out, found))
+}
+
+#[allow(clippy::disallowed_methods, reason = "cli hands out the writers")]
+fn printed(print: impl Fn(&mut dyn Write) -> io::Result<()>) -> Code {
+    let mut out = BufWriter::new(io::stdout().lock());
+    match print(&mut out).and_then(|()| out.flush()) {
+        Ok(()) => Code::Done,
+        Err(_) => Code::Failed,
+    }
 }
 
 #[allow(clippy::disallowed_methods, reason = "cli hands out the writers")]
