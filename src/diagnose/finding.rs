@@ -44,6 +44,8 @@ const QUEUED_FLOOR: f64 = 300e-6;
 /// CPU of background processes below which nobody needs to know.
 const HIDDEN_FLOOR: f64 = 1e-3;
 const HIDDEN_SHARE: f64 = 0.01;
+/// Where CPU time is missing in fewer of the runs than this, the ratio can still be trusted.
+const FEW_RUNS: f64 = 0.1;
 
 /// Counts over the runs that findings need.
 #[derive(Debug, Default)]
@@ -128,7 +130,8 @@ pub(super) fn findings(recording: &Recording, slices: &Slices, figures: &Figures
 fn incomplete(counts: &Counts) -> Option<Finding> {
     let complete = counts.tree_known == counts.runs;
     let (cause, text) = if counts.leftovers > 0 {
-        let text = words::leftovers(counts.most_leftovers, counts.leftovers, counts.runs);
+        let hit = (counts.leftovers, counts.runs);
+        let text = words::leftovers(counts.most_leftovers, hit, complete);
         (Cause::Leftovers, text)
     } else if counts.auto_reaped > 0 && !complete {
         (Cause::AutoReaped, words::auto_reaped())
@@ -137,9 +140,14 @@ fn incomplete(counts: &Counts) -> Option<Finding> {
     };
     debug_assert_eq!(cause.class(), Class::Accounting);
     Some(Finding {
-        replaces_tier: !complete || cause == Cause::Leftovers,
+        replaces_tier: !complete && cause_hits(counts) > counts.runs as f64 * FEW_RUNS,
         ..Finding::new(Tier::Note, cause, text)
     })
+}
+
+/// In how many runs CPU time is missing.
+fn cause_hits(counts: &Counts) -> f64 {
+    counts.leftovers.max(counts.auto_reaped) as f64
 }
 
 fn hidden(slices: &Slices, figures: &Figures) -> Option<Finding> {
@@ -177,7 +185,8 @@ fn stopped(counts: &Counts, slices: &Slices) -> Option<Finding> {
     if counts.stopped == 0 {
         return None;
     }
-    let text = words::stopped(time * counts.runs as f64, counts.stopped, counts.runs);
+    let each = time * counts.runs as f64 / counts.stopped as f64;
+    let text = words::stopped(each, counts.stopped, counts.runs);
     Some(Finding::new(Tier::Warning, Cause::Stopped, text))
 }
 

@@ -191,7 +191,7 @@ pub fn compaction(stalls: f64, fallbacks: f64) -> String {
     )
 }
 
-/// Stopped by a signal: seconds over all runs.
+/// Stopped by a signal: mean seconds of the runs that were.
 #[must_use]
 pub fn stopped(seconds: f64, hit: usize, all: usize) -> String {
     format!(
@@ -220,9 +220,9 @@ pub fn killed(signal: &str) -> String {
 pub fn disk_traffic(faults: u64, bytes: u64) -> String {
     match (faults, bytes) {
         (0, 0) => String::new(),
-        (0, bytes) => format!("({} from disk)", human_bytes(bytes as f64)),
+        (0, bytes) => format!("{} from disk", human_bytes(bytes as f64)),
         (faults, bytes) => format!(
-            "({} from disk, {} major faults)",
+            "{} from disk, {} major faults",
             human_bytes(bytes as f64),
             thousands(faults)
         ),
@@ -242,13 +242,18 @@ pub fn hidden_work(missed: f64, counted: f64, counted_ratio: Option<f64>) -> Str
     )
 }
 
-/// Processes that outlived their run.
+/// Processes that outlived their run; `complete` if a control group has counted their CPU time.
 #[must_use]
-pub fn leftovers(most: u64, hit: usize, all: usize) -> String {
+pub fn leftovers(most: u64, (hit, all): (usize, usize), complete: bool) -> String {
     let (noun, verb) = if most == 1 {
         ("process", "was")
     } else {
         ("processes", "were")
+    };
+    let account = if complete {
+        ""
+    } else {
+        "CPU is incomplete, and "
     };
     let runs = if hit == all {
         " of each run".to_string()
@@ -256,7 +261,7 @@ pub fn leftovers(most: u64, hit: usize, all: usize) -> String {
         in_runs_of(hit, all)
     };
     format!(
-        "{most} {noun}{runs} {verb} still alive when it ended: CPU is incomplete, and the next run may be slowed"
+        "{most} {noun}{runs} {verb} still alive when it ended: {account}it may slow the next. --wait-descendants includes it"
     )
 }
 
@@ -311,6 +316,6 @@ mod tests {
         );
         assert_eq!(gate_on_cpu(Cause::Lock, 0.0), None);
         assert_eq!(in_runs(4, 40), " in 4 of 40 runs");
-        assert!(leftovers(1, 5, 5).starts_with("1 process of each run was still alive"));
+        assert!(leftovers(1, (5, 5), true).starts_with("1 process of each run was still alive"));
     }
 }

@@ -88,11 +88,13 @@ impl Bench {
         }
     }
 
-    /// What the kernel still shows of a process that has ended.
-    pub(crate) fn harvest(&mut self, pid: i32) -> Readings {
+    /// What the kernel still shows of a process that has ended; `before` is its `schedstat` at the
+    /// beginning of the run.
+    pub(crate) fn harvest(&mut self, pid: i32, before: &[u8]) -> Readings {
         let mut readings = Readings::default();
         let account = platform::schedstat(&mut self.kernel, pid);
         if let Some(account) = account.and_then(schedstat::parse) {
+            let account = account.since(schedstat::parse(before));
             readings.main_run = Some(account.run);
             readings.queued = Some(account.queued);
         }

@@ -165,9 +165,9 @@ pub fn signal_name(signal: u8) -> String {
 pub struct Readings {
     /// From the clone to the child's own stamp before exec.
     pub spawn_latency: Option<Duration>,
-    /// On-CPU time of the main thread (`/proc/PID/schedstat`, first number).
+    /// On-CPU time of the main thread since exec (`/proc/PID/schedstat`, first number).
     pub main_run: Option<Duration>,
-    /// Run-queue time of the main thread (`/proc/PID/schedstat`, second number).
+    /// Run-queue time of the main thread since exec (`/proc/PID/schedstat`, second number).
     pub queued: Option<Duration>,
     /// Time in which no thread of the run's cgroup was on a CPU and at least one was runnable
     /// (`cpu.pressure`, full; over several CPUs a weighted mean).
@@ -264,13 +264,11 @@ impl Sample {
     /// if there is one; what is told is a lower bound then.
     #[must_use]
     pub fn queued(&self) -> Option<Duration> {
-        // The kernel's account begins with the clone, the run only before exec: what was waited
-        // for in between is not part of it.
-        let before = self.readings.spawn_latency.unwrap_or_default();
         let main = self.readings.queued;
+        let off_cpu = self.wall.saturating_sub(self.tree_cpu());
         let tree = self.readings.tree_queued.filter(|_| self.children_work());
-        let queued = main.max(tree)?.saturating_sub(before);
-        Some(queued.min(self.wall))
+        let tree = tree.map(|time| time.min(off_cpu));
+        Some(main.max(tree)?.min(self.wall))
     }
 
     /// Whether most of the CPU time is not the main thread's.

@@ -253,7 +253,8 @@ impl<'p> ProcessExecutor<'p> {
         if let Some(watch) = &mut task.watch {
             watch.detach(pid, *stamp.as_ref().unwrap_or(&end), end);
         }
-        let readings = self.bench.harvest(pid);
+        let before = self.spawner.account_before(&flight.started);
+        let readings = self.bench.harvest(pid, &before);
         let ended = unix::reap(pid)?;
         flight.vigil.ended_by(ended.outcome.signal());
         let mut harvest = Harvest {

@@ -213,6 +213,11 @@ impl Spawner {
     /// Nothing is held here.
     pub(crate) fn release(&self, _started: &mut Started) {}
 
+    /// Not known here.
+    pub(crate) fn account_before(&self, _started: &Started) -> Vec<u8> {
+        Vec::new()
+    }
+
     /// The starting stamp of a process that has ended.
     ///
     /// # Errors
