@@ -3,7 +3,7 @@
 //! starting a process never counts as one.
 
 use super::balance::Slices;
-use super::machine::Machine;
+use super::machine::{ALL_CPUS, Machine};
 use super::tier::Tier;
 use super::{Figures, words};
 use crate::evidence::{Cause, Class};
@@ -109,7 +109,7 @@ pub(super) fn findings(recording: &Recording, slices: &Slices, figures: &Figures
         incomplete(&counts),
         hidden(slices, figures),
         quota(recording, &counts, slices),
-        queue(&counts, slices, figures),
+        queue(recording, &counts, slices, figures),
         stopped(&counts, slices),
         timed_out(&counts),
         killed(&counts),
@@ -170,9 +170,20 @@ fn quota(recording: &Recording, counts: &Counts, slices: &Slices) -> Option<Find
     Some(Finding::new(Tier::Warning, Cause::CpuQuota, text))
 }
 
-fn queue(counts: &Counts, slices: &Slices, figures: &Figures) -> Option<Finding> {
+fn queue(
+    recording: &Recording,
+    counts: &Counts,
+    slices: &Slices,
+    figures: &Figures,
+) -> Option<Finding> {
     let queued = slices.queued? - slices.throttled.unwrap_or(0.0);
     if queued < QUEUED_SHARE * slices.wall || queued < QUEUED_FLOOR {
+        return None;
+    }
+    // A command that has all CPUs to itself queues behind itself.
+    let cpu = slices.user + slices.system + slices.hidden_cpu.unwrap_or(0.0);
+    let cpus = recording.host.cpus.unwrap_or(u64::MAX) as f64;
+    if cpu >= ALL_CPUS * cpus * slices.wall {
         return None;
     }
     let without = figures.without_queueing.as_deref();

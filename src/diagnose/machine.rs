@@ -12,12 +12,21 @@ use crate::sample::Recording;
 const STEAL_SHARE: f64 = 0.01;
 /// Steal is counted in ticks of 10 ms: fewer than these say nothing.
 const STEAL_FLOOR: f64 = 0.03;
+/// Share of the time in which some program waited for a CPU, from which the machine is crowded.
+const CROWD_SHARE: f64 = 0.3;
+/// Share of wall, or of what is off the CPU, from which a crowd matters; and its floor in seconds.
+const OFF_SHARE: f64 = 0.1;
+const CROWD_FLOOR: f64 = 1e-3;
+/// Share of the machine's CPUs above which nobody else can have been in the way.
+pub(super) const ALL_CPUS: f64 = 0.95;
 /// Share of wall above which memory reclaim is a finding.
 const MEMORY_SHARE: f64 = 0.05;
 /// Stalls of compaction or failed large pages a run that matter.
 const COMPACTION_A_RUN: f64 = 1.0;
 /// Share of wall in the kernel that compaction needs to be the command's.
 const SYSTEM_SHARE: f64 = 0.05;
+/// The same for reclaim at a memory limit.
+const RECLAIM_SHARE: f64 = 0.1;
 /// Bytes of a hugepage of the default size where it matters.
 const HUGEPAGE: f64 = 2_097_152.0;
 
@@ -28,15 +37,18 @@ pub(super) struct Machine<'a> {
     runs: f64,
     major_faults: u64,
     peak: u64,
+    /// A control group has told how long children queued.
+    grouped: bool,
 }
 
 impl<'a> Machine<'a> {
     pub(super) fn new(recording: &'a Recording, slices: &'a Slices) -> Self {
-        let (mut runs, mut major_faults, mut peak) = (0, 0, 0);
+        let (mut runs, mut major_faults, mut peak, mut grouped) = (0, 0, 0, true);
         for sample in recording.measured() {
             runs += 1;
             major_faults += sample.usage.major_faults;
             peak = peak.max(sample.usage.max_rss);
+            grouped &= sample.readings.tree_queued.is_some();
         }
         Self {
             recording,
@@ -44,6 +56,7 @@ impl<'a> Machine<'a> {
             runs: f64::from(runs),
             major_faults,
             peak,
+            grouped,
         }
     }
 
@@ -56,6 +69,7 @@ impl<'a> Machine<'a> {
     pub(super) fn findings(&self) -> impl Iterator<Item = Finding> {
         [
             self.steal(),
+            self.crowd(),
             self.swap(),
             self.memory(),
             self.pool(),
@@ -79,6 +93,27 @@ impl<'a> Machine<'a> {
         ))
     }
 
+    /// Without a control group the queueing of a command's children is not known: then the machine's
+    /// pressure has to do.
+    fn crowd(&self) -> Option<Finding> {
+        let pressed = self.counter("cpu_pressure_some_s")?;
+        let share = pressed / self.counter("observed_s")?.max(1e-9);
+        let slices = self.slices;
+        let cpu = slices.user + slices.system + slices.hidden_cpu.unwrap_or(0.0);
+        let cpus = self.recording.host.cpus? as f64;
+        let own = cpu >= ALL_CPUS * cpus * slices.wall;
+        let off = slices.wall - cpu;
+        let told = slices
+            .queued
+            .is_some_and(|queued| queued >= OFF_SHARE * off);
+        let matters = off >= OFF_SHARE * slices.wall && off >= CROWD_FLOOR;
+        if self.grouped || own || told || !matters || !slices.queued_at_least {
+            return None;
+        }
+        (share >= CROWD_SHARE)
+            .then(|| Finding::new(Tier::Note, Cause::CpuQueue, words::crowd(share)))
+    }
+
     /// Pages that came back from swap for the command: it must have waited for pages itself.
     pub(super) fn swapped(&self) -> Option<f64> {
         let pages = self.counter("pswpin")?;
@@ -98,12 +133,25 @@ impl<'a> Machine<'a> {
     }
 
     fn memory(&self) -> Option<Finding> {
-        let stalled = self.slices.memory_stall?;
+        let Some(stalled) = self.slices.memory_stall else {
+            return self.limit_hit();
+        };
         if stalled < MEMORY_SHARE * self.slices.wall {
             return None;
         }
         let text = words::memory(stalled / self.slices.wall, self.limit());
         Some(Finding::new(Tier::Warning, Cause::MemoryPressure, text))
+    }
+
+    /// Without an account of stalls: the limit was hit in every run, and the kernel had work.
+    fn limit_hit(&self) -> Option<Finding> {
+        let hits = self.counter("memory_limit_hits")?;
+        let in_kernel = self.slices.system >= RECLAIM_SHARE * self.slices.wall;
+        if hits < self.runs || !in_kernel {
+            return None;
+        }
+        let text = words::limit_hit(hits, self.limit()?);
+        Some(Finding::new(Tier::Note, Cause::MemoryPressure, text))
     }
 
     fn pool(&self) -> Option<Finding> {
@@ -162,9 +210,12 @@ mod tests {
     }
 
     fn found(counters: &[(&str, f64)]) -> Vec<(Option<Cause>, String)> {
-        let recording = recording(counters);
+        findings(&recording(counters))
+    }
+
+    fn findings(recording: &Recording) -> Vec<(Option<Cause>, String)> {
         let slices = super::super::balance::slices(recording.measured()).unwrap();
-        let machine = Machine::new(&recording, &slices);
+        let machine = Machine::new(recording, &slices);
         machine
             .findings()
             .map(|one| (one.cause, one.text))
@@ -181,8 +232,35 @@ mod tests {
     }
 
     #[test]
+    fn a_crowd_is_told_where_the_queue_of_children_is_not_known() {
+        let counters = [("cpu_pressure_some_s", 0.9), ("observed_s", 1.0)];
+        let mut recording = recording(&counters);
+        assert!(findings(&recording).is_empty(), "the main thread works");
+        let mut sample = recording.samples.get(0);
+        sample.readings.main_run = Some(Duration::from_millis(1));
+        recording.samples = vec![sample; 5].into_iter().collect();
+        let seen = findings(&recording);
+        assert!(seen[0].1.contains("90% of the time"), "{seen:?}");
+        sample.readings.tree_queued = Some(Duration::ZERO);
+        recording.samples = vec![sample; 5].into_iter().collect();
+        assert!(findings(&recording).is_empty(), "the group knows");
+    }
+
+    #[test]
     fn swap_of_others_is_not_the_commands() {
         assert!(found(&[("pswpin", 24_565.0)]).is_empty(), "no major fault");
+    }
+
+    #[test]
+    fn a_limit_that_was_hit_is_told_where_stalls_are_not_known() {
+        let limit = [
+            ("memory_limit_bytes", 50_331_648.0),
+            ("memory_limit_hits", 400.0),
+        ];
+        let seen = found(&limit);
+        assert_eq!(seen[0].0, Some(Cause::MemoryPressure));
+        assert!(seen[0].1.contains("48.0 MiB"), "{seen:?}");
+        assert!(found(&[limit[0], ("memory_limit_hits", 3.0)]).is_empty());
     }
 
     #[test]

@@ -142,6 +142,25 @@ pub fn memory(share: f64, limit: Option<f64>) -> String {
     )
 }
 
+/// A limit of memory, in bytes, that was hit.
+#[must_use]
+pub fn limit_hit(hits: f64, limit: f64) -> String {
+    format!(
+        "the memory limit ({}) was hit {} times during the runs: system time includes the reclaim",
+        human_bytes(limit),
+        thousands(hits as u64)
+    )
+}
+
+/// Some program waited for a CPU during this share of the time.
+#[must_use]
+pub fn crowd(share: f64) -> String {
+    format!(
+        "other programs competed for the CPUs {} of the time: how long this command's children waited for one is not known without a control group (--doctor)",
+        percent(share)
+    )
+}
+
 /// Pages from swap, and the limit that was hit, in bytes.
 #[must_use]
 pub fn swap(pages: f64, limit: Option<f64>) -> String {

@@ -61,6 +61,22 @@ pub fn parse(bytes: &[u8], pid: i32) -> Option<Delays> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evidence::Availability;
+    use crate::sys::platform;
+
+    #[test]
+    fn the_kernel_here_has_that_layout() {
+        // Only where delay accounting is on and may be read.
+        if let Availability::Ready(mut link) = platform::Taskstats::open() {
+            let own = platform::own_pid();
+            assert!(
+                link.of(own)
+                    .ok()
+                    .and_then(|bytes| parse(bytes, own))
+                    .is_some()
+            );
+        }
+    }
 
     #[test]
     fn numbers_are_where_they_should_be() {

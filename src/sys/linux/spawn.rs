@@ -397,7 +397,7 @@ unsafe fn read_account(report: *const Report) {
         }
         let room = (*report).account.as_ptr().cast::<u8>().cast_mut();
         let length = libc::read(file, room.cast(), ACCOUNT - 1);
-        *room.add(length.clamp(0, ACCOUNT as isize - 1) as usize) = 0;
+        *room.add(usize::try_from(length).unwrap_or(0).min(ACCOUNT - 1)) = 0;
         libc::close(file);
     }
 }
