@@ -11,10 +11,10 @@ use crate::sys::unix::{self, Launch};
 use crate::sys::{self, Environment, Prepared, Slots, Words, clock, session};
 
 /// Runs made; the first one is not counted.
-const RUNS: usize = 16;
+const RUNS: usize = 12;
 
-/// Below this, what starting a program costs may matter: 20 times the most it takes.
-const SHORT: Duration = Duration::from_millis(40);
+/// Below this, what starting a program costs may matter: 20 times what it takes on slow machines.
+const SHORT: Duration = Duration::from_millis(10);
 
 /// The floor of a session, measured when it is known to matter.
 #[derive(Debug, Default)]
