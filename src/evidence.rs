@@ -331,6 +331,15 @@ impl<T> Availability<T> {
         }
     }
 
+    /// Why there is none, if there is none.
+    #[must_use]
+    pub fn missing(self) -> Option<Missing> {
+        match self {
+            Self::Ready(_) => None,
+            Self::Missing(missing) => Some(missing),
+        }
+    }
+
     /// The same availability of something computed from the value.
     pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Availability<U> {
         match self {

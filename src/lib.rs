@@ -5,6 +5,8 @@ pub mod analysis;
 #[cfg(feature = "cli")]
 pub mod cli;
 pub mod diagnose;
+#[cfg(feature = "cli")]
+pub mod doctor;
 pub mod evidence;
 pub mod explain;
 pub mod gate;

@@ -49,6 +49,10 @@ const MODULES: &[(&str, &[&str])] = &[
             "analysis", "gate", "diagnose", "stats", "metric", "sample", "evidence", "unit",
         ],
     ),
+    (
+        "doctor",
+        &["run", "probe", "sys", "sample", "evidence", "unit"],
+    ),
     ("progress", &["run", "plan", "sample", "unit", "report"]),
 ];
 

@@ -3,6 +3,7 @@
 //! The only module that touches arguments, environment, standard streams and exit codes.
 
 mod args;
+mod causes;
 mod environment;
 mod exit;
 mod explain;
@@ -47,6 +48,16 @@ pub fn main() -> ExitCode {
     };
     if let Some(shell) = args.completions {
         return generate::completions(shell).into();
+    }
+    if let Some(id) = &args.diagnose.help_cause {
+        return match causes::help(id) {
+            Ok(text) => write::page(&text),
+            Err(problem) => exit::usage(&[problem]),
+        }
+        .into();
+    }
+    if let Some(folder) = &args.diagnose.doctor {
+        return write::doctor(&crate::doctor::examine(folder)).into();
     }
     let is_program =
         |name: &std::ffi::OsStr| crate::sys::is_program(name, environment.variable("PATH"));

@@ -9,6 +9,7 @@ use std::path::Path;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::args::{Job, Target, option};
+use super::exit::Code;
 use super::journal::{self, Journal};
 use crate::analysis::Analysis;
 use crate::gate::Verdict;
@@ -113,6 +114,25 @@ pub(crate) fn reader_is_gone() -> bool {
     let answered = poll(&mut asked, PollTimeout::ZERO).is_ok_and(|count| count > 0);
     let found = asked[0].revents().unwrap_or(PollFlags::empty());
     answered && found.contains(PollFlags::POLLERR)
+}
+
+/// Prints a text that was asked for.
+pub(crate) fn page(text: &str) -> Code {
+    printed(|out| out.write_all(text.as_bytes()))
+}
+
+/// Prints what the doctor has found.
+pub(crate) fn doctor(found: &crate::doctor::Examination) -> Code {
+    printed(|out| crate::doctor::write(out, found))
+}
+
+#[allow(clippy::disallowed_methods, reason = "cli hands out the writers")]
+fn printed(print: impl Fn(&mut dyn Write) -> io::Result<()>) -> Code {
+    let mut out = BufWriter::new(io::stdout().lock());
+    match print(&mut out).and_then(|()| out.flush()) {
+        Ok(()) => Code::Done,
+        Err(_) => Code::Failed,
+    }
 }
 
 #[allow(clippy::disallowed_methods, reason = "cli hands out the writers")]

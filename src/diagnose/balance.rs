@@ -21,8 +21,10 @@ pub struct Slices {
     pub system: f64,
     /// CPU of background processes that user and system miss.
     pub hidden_cpu: Option<f64>,
-    /// Ready to run, no CPU free: the main thread's, a lower bound for a tree.
+    /// Ready to run, no CPU free. Exact where the main thread does the work.
     pub queued: Option<f64>,
+    /// `queued` is a lower bound: children or several CPUs do the work.
+    pub queued_at_least: bool,
     /// Stopped by a CPU quota.
     pub throttled: Option<f64>,
     /// Blocked. `None` where CPU exceeds wall: waiting cannot be told from parallel work.
@@ -31,6 +33,8 @@ pub struct Slices {
     pub disk: Option<f64>,
     /// At least this much went to memory reclaim.
     pub memory_stall: Option<f64>,
+    /// Stopped by a signal or a debugger: part of the waiting.
+    pub stopped: Option<f64>,
 }
 
 /// Why a slice is missing, for those that can be.
@@ -82,6 +86,8 @@ struct Sums {
     throttled: Mean,
     disk: Mean,
     memory: Mean,
+    stopped: Mean,
+    children_work: u64,
 }
 
 impl Sums {
@@ -95,7 +101,13 @@ impl Sums {
         self.system.add(Some(sample.usage.system));
         self.hidden.add(counted.map(|_| sample.hidden_cpu()));
         self.queued.add(sample.queued());
-        self.throttled.add(capped(readings.throttled));
+        // The quota's account is a sum over CPUs; of it at most what was queued is this command's.
+        let throttled = readings
+            .throttled
+            .map(|time| sample.queued().map_or(time, |queued| time.min(queued)));
+        self.throttled.add(capped(throttled));
+        self.stopped.add(capped(readings.stopped));
+        self.children_work += u64::from(sample.children_work());
         self.disk.add(capped(readings.io_stall));
         self.memory.add(capped(readings.memory_stall));
     }
@@ -106,6 +118,7 @@ impl Sums {
         let hidden_cpu = of(&self.hidden);
         let off = wall - user - system - hidden_cpu.unwrap_or(0.0);
         let queued = of(&self.queued).map(|time| if off > 0.0 { time.min(off) } else { time });
+        let waiting = waiting(wall, off, queued);
         Some(Slices {
             wall,
             user,
@@ -113,9 +126,11 @@ impl Sums {
             hidden_cpu,
             queued,
             throttled: of(&self.throttled),
-            waiting: waiting(wall, off, queued),
+            waiting,
             disk: of(&self.disk),
             memory_stall: of(&self.memory),
+            stopped: of(&self.stopped),
+            queued_at_least: waiting.is_none() || 2 * self.children_work > self.runs,
         })
     }
 }

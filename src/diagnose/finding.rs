@@ -3,10 +3,11 @@
 //! starting a process never counts as one.
 
 use super::balance::Slices;
+use super::machine::{ALL_CPUS, Machine};
 use super::tier::Tier;
 use super::{Figures, words};
 use crate::evidence::{Cause, Class};
-use crate::sample::{Recording, Sample};
+use crate::sample::{Outcome, Phase, Recording, Sample};
 
 /// One finding.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,7 +23,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    fn new(tier: Tier, cause: Cause, text: String) -> Self {
+    pub(super) fn new(tier: Tier, cause: Cause, text: String) -> Self {
         Self {
             tier,
             cause: Some(cause),
@@ -36,13 +37,15 @@ impl Finding {
 const QUEUED_SHARE: f64 = 0.05;
 /// Share of wall above which a quota is a finding.
 const THROTTLED_SHARE: f64 = 0.01;
-/// Share of wall above which memory reclaim is a finding.
-const MEMORY_SHARE: f64 = 0.05;
+/// Time stopped, mean seconds a run, from which it is worth a word.
+const STOPPED_FLOOR: f64 = 1e-3;
 /// Mean seconds a run below which queueing is the ordinary cost of starting.
 const QUEUED_FLOOR: f64 = 300e-6;
 /// CPU of background processes below which nobody needs to know.
 const HIDDEN_FLOOR: f64 = 1e-3;
 const HIDDEN_SHARE: f64 = 0.01;
+/// Where CPU time is missing in fewer of the runs than this, the ratio can still be trusted.
+const FEW_RUNS: f64 = 0.1;
 
 /// Counts over the runs that findings need.
 #[derive(Debug, Default)]
@@ -55,6 +58,10 @@ struct Counts {
     auto_reaped: usize,
     tree_known: usize,
     quota: (u64, u64),
+    stopped: usize,
+    timed_out: usize,
+    killed: Option<u8>,
+    all: usize,
 }
 
 impl Counts {
@@ -62,6 +69,14 @@ impl Counts {
         let mut counts = Self::default();
         for sample in recording.measured() {
             counts.add(&sample);
+        }
+        for sample in recording.of_phase(Phase::Measured) {
+            counts.all += 1;
+            match sample.outcome {
+                Outcome::TimedOut => counts.timed_out += 1,
+                Outcome::Signaled { signal, .. } => counts.killed = Some(signal),
+                Outcome::Exited(_) => {}
+            }
         }
         counts
     }
@@ -75,6 +90,8 @@ impl Counts {
         self.runs += 1;
         self.queued += usize::from(share(sample.queued()) >= QUEUED_SHARE);
         self.throttled += usize::from(share(readings.throttled) >= THROTTLED_SHARE);
+        let stopped = readings.stopped.map_or(0.0, |time| time.as_secs_f64());
+        self.stopped += usize::from(stopped >= STOPPED_FLOOR);
         let left = readings.leftovers.unwrap_or(0);
         self.leftovers += usize::from(left > 0);
         self.most_leftovers = self.most_leftovers.max(left);
@@ -91,9 +108,11 @@ pub(super) fn findings(recording: &Recording, slices: &Slices, figures: &Figures
     [
         incomplete(&counts),
         hidden(slices, figures),
-        quota(&counts, slices),
-        queue(&counts, slices, figures),
-        memory(slices),
+        quota(recording, &counts, slices),
+        queue(recording, &counts, slices, figures),
+        stopped(&counts, slices),
+        timed_out(&counts),
+        killed(&counts),
         figures.stalls.clone().map(|text| Finding {
             tier: Tier::Note,
             cause: None,
@@ -103,6 +122,7 @@ pub(super) fn findings(recording: &Recording, slices: &Slices, figures: &Figures
     ]
     .into_iter()
     .flatten()
+    .chain(Machine::new(recording, slices).findings())
     .collect()
 }
 
@@ -110,7 +130,8 @@ pub(super) fn findings(recording: &Recording, slices: &Slices, figures: &Figures
 fn incomplete(counts: &Counts) -> Option<Finding> {
     let complete = counts.tree_known == counts.runs;
     let (cause, text) = if counts.leftovers > 0 {
-        let text = words::leftovers(counts.most_leftovers, counts.leftovers, counts.runs);
+        let hit = (counts.leftovers, counts.runs);
+        let text = words::leftovers(counts.most_leftovers, hit, complete);
         (Cause::Leftovers, text)
     } else if counts.auto_reaped > 0 && !complete {
         (Cause::AutoReaped, words::auto_reaped())
@@ -119,9 +140,14 @@ fn incomplete(counts: &Counts) -> Option<Finding> {
     };
     debug_assert_eq!(cause.class(), Class::Accounting);
     Some(Finding {
-        replaces_tier: !complete || cause == Cause::Leftovers,
+        replaces_tier: !complete && cause_hits(counts) > counts.runs as f64 * FEW_RUNS,
         ..Finding::new(Tier::Note, cause, text)
     })
+}
+
+/// In how many runs CPU time is missing.
+fn cause_hits(counts: &Counts) -> f64 {
+    counts.leftovers.max(counts.auto_reaped) as f64
 }
 
 fn hidden(slices: &Slices, figures: &Figures) -> Option<Finding> {
@@ -129,22 +155,35 @@ fn hidden(slices: &Slices, figures: &Figures) -> Option<Finding> {
     if missed < HIDDEN_FLOOR || missed < HIDDEN_SHARE * slices.wall {
         return None;
     }
-    let text = words::hidden_work(missed, figures.ratio.map(|ratio| ratio.value));
+    let counted = slices.user + slices.system + missed;
+    let text = words::hidden_work(missed, counted, figures.ratio.map(|ratio| ratio.value));
     Some(Finding::new(Tier::Note, Cause::HiddenCpu, text))
 }
 
-fn quota(counts: &Counts, slices: &Slices) -> Option<Finding> {
+fn quota(recording: &Recording, counts: &Counts, slices: &Slices) -> Option<Finding> {
     let throttled = slices.throttled?;
     if throttled < THROTTLED_SHARE * slices.wall || counts.throttled == 0 {
         return None;
     }
-    let text = words::quota(throttled, slices.wall, counts.quota);
+    let cpus = recording.machine.get("quota_cpus").copied();
+    let text = words::quota((throttled, slices.wall), counts.quota, cpus);
     Some(Finding::new(Tier::Warning, Cause::CpuQuota, text))
 }
 
-fn queue(counts: &Counts, slices: &Slices, figures: &Figures) -> Option<Finding> {
+fn queue(
+    recording: &Recording,
+    counts: &Counts,
+    slices: &Slices,
+    figures: &Figures,
+) -> Option<Finding> {
     let queued = slices.queued? - slices.throttled.unwrap_or(0.0);
     if queued < QUEUED_SHARE * slices.wall || queued < QUEUED_FLOOR {
+        return None;
+    }
+    // A command that has all CPUs to itself queues behind itself.
+    let cpu = slices.user + slices.system + slices.hidden_cpu.unwrap_or(0.0);
+    let cpus = recording.host.cpus.unwrap_or(u64::MAX) as f64;
+    if cpu >= ALL_CPUS * cpus * slices.wall {
         return None;
     }
     let without = figures.without_queueing.as_deref();
@@ -152,11 +191,26 @@ fn queue(counts: &Counts, slices: &Slices, figures: &Figures) -> Option<Finding>
     Some(Finding::new(Tier::Warning, Cause::CpuQueue, text))
 }
 
-fn memory(slices: &Slices) -> Option<Finding> {
-    let stalled = slices.memory_stall?;
-    if stalled < MEMORY_SHARE * slices.wall {
+fn stopped(counts: &Counts, slices: &Slices) -> Option<Finding> {
+    let time = slices.stopped?;
+    if counts.stopped == 0 {
         return None;
     }
-    let text = words::memory(stalled / slices.wall);
-    Some(Finding::new(Tier::Warning, Cause::MemoryPressure, text))
+    let each = time * counts.runs as f64 / counts.stopped as f64;
+    let text = words::stopped(each, counts.stopped, counts.runs);
+    Some(Finding::new(Tier::Warning, Cause::Stopped, text))
+}
+
+fn timed_out(counts: &Counts) -> Option<Finding> {
+    let text = words::timed_out(counts.timed_out, counts.all)?;
+    Some(Finding::new(Tier::Note, Cause::TimedOut, text))
+}
+
+fn killed(counts: &Counts) -> Option<Finding> {
+    let name = crate::sample::signal_name(counts.killed?);
+    Some(Finding::new(
+        Tier::Note,
+        Cause::Killed,
+        words::killed(&name),
+    ))
 }

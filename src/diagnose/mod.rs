@@ -6,6 +6,7 @@
 pub mod balance;
 mod explained;
 mod finding;
+mod machine;
 pub mod tier;
 pub mod words;
 
@@ -220,51 +221,95 @@ fn causes(recording: &Recording, slices: &Slices) -> Vec<CauseLine> {
         }
     }
     if let Some(waiting) = slices.waiting {
-        let explained = attribution.map(|found| explained::queued(found, slices.wall));
-        lines.extend(accounts(slices, waiting, named, explained));
+        if let Some(found) = attribution {
+            let tree_queued = explained::queued(found, slices.wall);
+            lines.extend(unnamed(slices, waiting - named, tree_queued));
+        } else {
+            lines.extend(queues(slices, 0.0));
+            lines.extend(accounted_waits(recording, slices, waiting));
+        }
     }
     lines.retain(|line| line.share >= 0.005);
     lines.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
     lines
 }
 
-/// What the kernel's accounts tell. Of the waiting that much is named by diagnostic runs, which saw
-/// the whole tree queue for that long.
-fn accounts(slices: &Slices, waiting: f64, named: f64, tree_queued: Option<f64>) -> Vec<CauseLine> {
-    let account = |cause: Cause, seconds: f64, at_least: bool| CauseLine {
+/// What is left beside named waits. Diagnostic runs saw the whole tree queue for that long.
+fn unnamed(slices: &Slices, rest: f64, tree_queued: f64) -> Vec<CauseLine> {
+    // Queueing of other threads looks like waiting in the accounts.
+    let main = slices.queued.unwrap_or(0.0);
+    let others = (tree_queued - main).clamp(0.0, rest.max(0.0));
+    let mut lines = queues(slices, others);
+    lines.push(CauseLine {
+        detail: "waits without a name".into(),
+        ..accounted(Cause::Unknown, rest - others, slices.wall)
+    });
+    lines
+}
+
+/// A line from the kernel's accounts.
+fn accounted(cause: Cause, seconds: f64, wall: f64) -> CauseLine {
+    CauseLine {
         cause,
-        share: if slices.wall > 0.0 {
-            seconds / slices.wall
-        } else {
-            0.0
-        },
+        share: if wall > 0.0 { seconds / wall } else { 0.0 },
         seconds,
-        at_least,
+        at_least: false,
         detail: cause.row().title.to_string(),
         remark: String::new(),
         depth: Depth::Accounting,
-    };
-    let main = slices.queued.unwrap_or(0.0);
-    let rest = waiting - named;
-    // Queueing of other threads looks like waiting in the accounts.
-    let others = tree_queued.map_or(0.0, |tree| (tree - main).clamp(0.0, rest.max(0.0)));
-    let queued = main + others;
-    let throttled = slices.throttled.unwrap_or(0.0).min(queued);
-    let mut lines = vec![
-        account(Cause::CpuQueue, queued - throttled, false),
-        account(Cause::CpuQuota, throttled, false),
-    ];
-    if tree_queued.is_some() {
-        lines.push(CauseLine {
-            detail: "waits without a name".into(),
-            ..account(Cause::Unknown, rest - others, false)
-        });
-    } else {
-        let disk = slices.disk.unwrap_or(0.0).min(waiting);
-        lines.push(account(Cause::Disk, disk, true));
-        lines.push(account(Cause::Unknown, waiting - disk, false));
     }
+}
+
+/// Time ready to run: for want of a CPU, or because of a quota; that of `others` is known beside
+/// the slices.
+fn queues(slices: &Slices, others: f64) -> Vec<CauseLine> {
+    let queued = slices.queued.unwrap_or(0.0) + others;
+    let throttled = slices.throttled.unwrap_or(0.0).min(queued);
+    let queue = CauseLine {
+        at_least: slices.queued_at_least,
+        ..accounted(Cause::CpuQueue, queued - throttled, slices.wall)
+    };
+    vec![queue, accounted(Cause::CpuQuota, throttled, slices.wall)]
+}
+
+/// What counters can say about the rest: stopped, swap, disk, each at least so much.
+fn accounted_waits(recording: &Recording, slices: &Slices, waiting: f64) -> Vec<CauseLine> {
+    let wall = slices.wall;
+    let stopped = slices.stopped.unwrap_or(0.0).min(waiting);
+    let mut rest = waiting - stopped;
+    let mut lines = vec![accounted(Cause::Stopped, stopped, wall)];
+    let mut at_least = |cause: Cause, seconds: f64, rest: &mut f64| {
+        let seconds = seconds.min(*rest);
+        *rest -= seconds;
+        lines.push(CauseLine {
+            at_least: true,
+            ..accounted(cause, seconds, wall)
+        });
+    };
+    let swapped = machine::Machine::new(recording, slices).swapped().is_some();
+    let memory = slices.memory_stall.unwrap_or(0.0);
+    if swapped {
+        at_least(Cause::Swap, memory, &mut rest);
+    }
+    let disk = slices.disk.unwrap_or(0.0) - if swapped { memory } else { 0.0 };
+    at_least(Cause::Disk, disk.max(0.0), &mut rest);
+    let unknown = CauseLine {
+        remark: disk_traffic(recording),
+        ..accounted(Cause::Unknown, rest, wall)
+    };
+    lines.push(unknown);
     lines
+}
+
+/// What the runs fetched from the disk, if anything: a hint where no name is known.
+fn disk_traffic(recording: &Recording) -> String {
+    let (mut runs, mut faults, mut blocks) = (0_u64, 0, 0);
+    for sample in recording.measured() {
+        runs += 1;
+        faults += sample.usage.major_faults;
+        blocks += sample.usage.blocks_in;
+    }
+    words::disk_traffic(faults / runs.max(1), blocks * 512 / runs.max(1))
 }
 
 impl Diagnosis {

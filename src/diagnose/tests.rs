@@ -139,3 +139,84 @@ fn expected_waiting_is_silent() {
     recording.conditions.expect_wait = true;
     assert_eq!(judged(&recording).tier, Tier::None);
 }
+
+#[test]
+fn a_command_on_all_cpus_queues_behind_itself() {
+    let mut recording = recording(vec![run(100, 199, 50); 10]);
+    recording.host.cpus = Some(2);
+    assert!(judged(&recording).findings.is_empty());
+    recording.host.cpus = Some(4);
+    let diagnosis = judged(&recording);
+    assert_eq!(diagnosis.findings[0].cause, Some(Cause::CpuQueue));
+}
+
+#[test]
+fn what_is_left_behind_in_few_runs_or_was_counted_leaves_the_tier() {
+    let mut left = run(200, 20, 0);
+    let mut runs = vec![left; 19];
+    left.readings.leftovers = Some(1);
+    runs.push(left);
+    let diagnosis = judged(&recording(runs));
+    assert_eq!(diagnosis.tier, Tier::Severe);
+    assert!(diagnosis.findings[0].text.contains("in 1 of 20 runs"));
+    left.readings.tree_cpu = Some(Duration::from_millis(199));
+    let diagnosis = judged(&recording(vec![left; 5]));
+    assert!(!diagnosis.findings[0].text.contains("incomplete"));
+    assert_eq!(diagnosis.findings[1].cause, Some(Cause::HiddenCpu));
+}
+
+#[test]
+fn a_stop_is_a_cause_with_its_time() {
+    let mut stopped = run(400, 100, 0);
+    stopped.readings.stopped = Some(Duration::from_millis(290));
+    let diagnosis = judged(&recording(vec![stopped; 5]));
+    assert_eq!(diagnosis.cause, Some(Cause::Stopped));
+    assert!((diagnosis.causes[0].seconds - 0.29).abs() < 1e-9);
+    let sum: f64 = diagnosis.causes.iter().map(|line| line.seconds).sum();
+    assert!(
+        (sum - 0.3).abs() < 1e-9,
+        "the causes add up to what is off the CPU"
+    );
+}
+
+#[test]
+fn a_quota_is_told_with_its_limit_and_what_it_took() {
+    let mut run = run(500, 100, 390);
+    run.readings.throttled = Some(Duration::from_millis(800));
+    run.readings.throttled_periods = Some(5);
+    run.readings.quota_periods = Some(5);
+    let mut recording = recording(vec![run; 5]);
+    recording.machine.insert("quota_cpus".into(), 0.2);
+    let diagnosis = judged(&recording);
+    assert_eq!(diagnosis.cause, Some(Cause::CpuQuota));
+    // Summed over CPUs it exceeds what was queued: only that much is this command's.
+    assert!((diagnosis.slices.throttled.unwrap() - 0.39).abs() < 1e-9);
+    assert!(
+        diagnosis.findings[0]
+            .text
+            .contains("quota (20% of a CPU) stopped the command in 25 of 25 periods")
+    );
+    assert_eq!(
+        diagnosis.findings.len(),
+        1,
+        "what the quota took is no queue"
+    );
+}
+
+#[test]
+fn children_that_work_have_their_queue_from_the_group() {
+    let mut tree = run(300, 100, 0);
+    tree.readings.main_run = Some(Duration::from_millis(2));
+    tree.readings.tree_queued = Some(Duration::from_millis(500));
+    let diagnosis = judged(&recording(vec![tree; 5]));
+    assert_eq!(diagnosis.cause, Some(Cause::CpuQueue));
+    assert!(diagnosis.causes[0].at_least);
+    assert!((diagnosis.slices.queued.unwrap() - 0.2).abs() < 1e-9);
+    tree.readings.main_run = Some(Duration::from_millis(98));
+    let diagnosis = judged(&recording(vec![tree; 5]));
+    assert_eq!(
+        diagnosis.slices.queued,
+        Some(0.0),
+        "the main thread's account is exact"
+    );
+}

@@ -3,7 +3,7 @@
 pub(super) mod waits;
 
 use crate::evidence::Cause;
-use crate::unit::{TimeFormat, TimeUnit, percent, ratio};
+use crate::unit::{TimeFormat, TimeUnit, human_bytes, percent, ratio, thousands};
 
 /// A time with a unit that suits it: `38.2 ms`.
 #[must_use]
@@ -110,49 +110,171 @@ pub fn queueing(share: f64, hit: usize, all: usize, without: Option<&str>) -> St
     )
 }
 
-/// A CPU quota.
+/// A CPU quota: time stopped and wall a run, periods stopped and all, CPUs' worth it allows.
 #[must_use]
-pub fn quota(throttled: f64, wall: f64, (stopped, periods): (u64, u64)) -> String {
+pub fn quota(
+    (throttled, wall): (f64, f64),
+    (stopped, periods): (u64, u64),
+    cpus: Option<f64>,
+) -> String {
     let counted = if periods > 0 {
         format!(" in {stopped} of {periods} periods")
     } else {
         String::new()
     };
+    let limit = cpus.map(|cpus| format!(" ({} of a CPU)", percent(cpus)));
     format!(
-        "the cgroup CPU quota stopped the command{counted}: {} of {} a run. This is the container's limit, not the program",
+        "the cgroup CPU quota{} stopped the command{counted}: {} of {} a run. This is the container's limit, not the program",
+        limit.unwrap_or_default(),
         time(throttled),
         time(wall)
     )
 }
 
-/// Memory reclaim.
+/// Memory reclaim, and the limit that was hit, in bytes.
 #[must_use]
-pub fn memory(share: f64) -> String {
+pub fn memory(share: f64, limit: Option<f64>) -> String {
+    let what = limit.map_or_else(
+        || "memory is too small".to_string(),
+        |bytes| format!("the memory limit ({}) is too small", human_bytes(bytes)),
+    );
     format!(
-        "{} of wall went to memory reclaim (billed as system): memory is too small",
+        "{} of wall went to memory reclaim (billed as system): {what}",
         percent(share)
     )
 }
 
-/// Background processes whose CPU was counted.
+/// A limit of memory, in bytes, that was hit.
 #[must_use]
-pub fn hidden_work(missed: f64, counted_ratio: Option<f64>) -> String {
-    let counted = counted_ratio
-        .map(|r| format!(", ratio {}", ratio(r)))
-        .unwrap_or_default();
+pub fn limit_hit(hits: f64, limit: f64) -> String {
     format!(
-        "user+sys misses {} of CPU burned by background processes of this command (counted{counted})",
-        time(missed)
+        "the memory limit ({}) was hit {} times during the runs: system time includes the reclaim",
+        human_bytes(limit),
+        thousands(hits as u64)
     )
 }
 
-/// Processes that outlived their run.
+/// Some program waited for a CPU during this share of the time.
 #[must_use]
-pub fn leftovers(most: u64, hit: usize, all: usize) -> String {
+pub fn crowd(share: f64) -> String {
+    format!(
+        "other programs competed for the CPUs {} of the time: how long this command's children waited for one is not known without a control group (--doctor)",
+        percent(share)
+    )
+}
+
+/// Pages from swap, and the limit that was hit, in bytes.
+#[must_use]
+pub fn swap(pages: f64, limit: Option<f64>) -> String {
+    let why = limit
+        .map(|bytes| format!(": the memory limit is {}", human_bytes(bytes)))
+        .unwrap_or_default();
+    format!(
+        "{} pages came back from swap during the runs{why}",
+        thousands(pages as u64)
+    )
+}
+
+/// Time of others.
+#[must_use]
+pub fn steal(share: f64) -> String {
+    format!(
+        "the hypervisor gave {} of this machine's CPU time to others during the runs",
+        percent(share)
+    )
+}
+
+/// A pool of hugepages without a free one.
+#[must_use]
+pub fn pool_empty(total: f64) -> String {
+    format!(
+        "HugePages_Free was 0 of {total:.0} at the start: MAP_HUGETLB falls back or fails; results depend on who ran before"
+    )
+}
+
+/// A pool of hugepages that is smaller than what the command uses, in bytes.
+#[must_use]
+pub fn pool_small(free: f64, used: f64) -> String {
+    format!(
+        "HugePages_Free was {} at the start, less than the {} the command uses: a MAP_HUGETLB of that size falls back or fails",
+        human_bytes(free),
+        human_bytes(used)
+    )
+}
+
+/// Large pages that had to be made first, or were not to be had.
+#[must_use]
+pub fn compaction(stalls: f64, fallbacks: f64) -> String {
+    format!(
+        "memory was too fragmented for hugepages during the runs: {} stalls for compaction, {} faults fell back to small pages",
+        thousands(stalls as u64),
+        thousands(fallbacks as u64)
+    )
+}
+
+/// Stopped by a signal: mean seconds of the runs that were.
+#[must_use]
+pub fn stopped(seconds: f64, hit: usize, all: usize) -> String {
+    format!(
+        "the process was stopped (SIGSTOP or a debugger) for {}{}",
+        time(seconds),
+        in_runs(hit, all)
+    )
+}
+
+/// Runs ended by the time limit.
+#[must_use]
+pub fn timed_out(hit: usize, all: usize) -> Option<String> {
+    (hit > 0).then(|| format!("the time limit ended {hit} of {all} runs: they are in no statistic"))
+}
+
+/// Runs ended by a signal.
+#[must_use]
+pub fn killed(signal: &str) -> String {
+    format!(
+        "{signal} ended runs: they are in no statistic, and the CPU of their children may be missing"
+    )
+}
+
+/// What a run fetched from the disk; nothing where that is nothing.
+#[must_use]
+pub fn disk_traffic(faults: u64, bytes: u64) -> String {
+    match (faults, bytes) {
+        (0, 0) => String::new(),
+        (0, bytes) => format!("{} from disk", human_bytes(bytes as f64)),
+        (faults, bytes) => format!(
+            "{} from disk, {} major faults",
+            human_bytes(bytes as f64),
+            thousands(faults)
+        ),
+    }
+}
+
+/// Background processes whose CPU was counted: seconds missed, seconds in all.
+#[must_use]
+pub fn hidden_work(missed: f64, counted: f64, counted_ratio: Option<f64>) -> String {
+    let with = counted_ratio
+        .map(|r| format!(", ratio {}", ratio(r)))
+        .unwrap_or_default();
+    format!(
+        "user+sys misses {} of CPU burned by background processes of this command (counted: {}{with})",
+        time(missed),
+        time(counted)
+    )
+}
+
+/// Processes that outlived their run; `complete` if a control group has counted their CPU time.
+#[must_use]
+pub fn leftovers(most: u64, (hit, all): (usize, usize), complete: bool) -> String {
     let (noun, verb) = if most == 1 {
         ("process", "was")
     } else {
         ("processes", "were")
+    };
+    let account = if complete {
+        ""
+    } else {
+        "CPU is incomplete, and "
     };
     let runs = if hit == all {
         " of each run".to_string()
@@ -160,7 +282,7 @@ pub fn leftovers(most: u64, hit: usize, all: usize) -> String {
         in_runs_of(hit, all)
     };
     format!(
-        "{most} {noun}{runs} {verb} still alive when it ended: CPU is incomplete, and the next run may be slowed"
+        "{most} {noun}{runs} {verb} still alive when it ended: {account}it may slow the next. --wait-descendants includes it"
     )
 }
 
@@ -215,6 +337,6 @@ mod tests {
         );
         assert_eq!(gate_on_cpu(Cause::Lock, 0.0), None);
         assert_eq!(in_runs(4, 40), " in 4 of 40 runs");
-        assert!(leftovers(1, 5, 5).starts_with("1 process of each run was still alive"));
+        assert!(leftovers(1, (5, 5), true).starts_with("1 process of each run was still alive"));
     }
 }

@@ -17,6 +17,19 @@ pub struct Schedstat {
     pub slices: u64,
 }
 
+impl Schedstat {
+    /// What was added since an earlier reading.
+    #[must_use]
+    pub fn since(self, before: Option<Self>) -> Self {
+        let Some(before) = before else { return self };
+        Self {
+            run: self.run.saturating_sub(before.run),
+            queued: self.queued.saturating_sub(before.queued),
+            slices: self.slices.saturating_sub(before.slices),
+        }
+    }
+}
+
 /// Reads the file's text; nothing if it is not what it should be or nothing was counted.
 #[must_use]
 pub fn parse(text: &[u8]) -> Option<Schedstat> {
@@ -43,6 +56,15 @@ mod tests {
         assert_eq!(seen.run, Duration::from_nanos(339_187));
         assert_eq!(seen.queued, Duration::from_nanos(41_778));
         assert_eq!(seen.slices, 2);
+    }
+
+    #[test]
+    fn what_was_before_exec_is_not_counted() {
+        let end = parse(b"500 90 5\n").unwrap();
+        let since = end.since(parse(b"200 40 1\n"));
+        assert_eq!(since.queued, Duration::from_nanos(50));
+        assert_eq!((since.run.as_nanos(), since.slices), (300, 4));
+        assert_eq!(end.since(None), end);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 mod error;
 mod family;
+mod floor;
 mod hooks;
 mod process;
 mod ready;
@@ -13,9 +14,11 @@ use std::os::fd::RawFd;
 use std::time::Duration;
 
 use crate::sample::host::Stamp;
+use crate::sample::recording::MachineCounters;
 use crate::sample::{Phase, Sample};
 
 pub use error::RunError;
+pub use floor::alone as spawn_floor;
 pub use process::ProcessExecutor;
 pub use ready::check;
 
@@ -73,12 +76,14 @@ impl From<Sample> for Made {
 }
 
 /// How runs are made here, for the conditions of a recording.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Manner {
     /// How starting stamps are taken.
     pub stamp: Stamp,
     /// The smallest peak memory that can be told from our own, in bytes.
     pub rss_floor: Option<u64>,
+    /// Wall time of an empty program, in seconds, where runs were short enough to ask.
+    pub wall_floor: Option<f64>,
 }
 
 /// Watches one diagnostic run from beside. Times are of `CLOCK_MONOTONIC` in nanoseconds.
@@ -151,6 +156,13 @@ pub trait Executor {
     /// # Errors
     /// The hook failed.
     fn end(&mut self, benchmark: usize) -> Result<(), RunError>;
+
+    /// What happened on the machine during the measured runs of a benchmark that gets no more;
+    /// asked before [`Executor::end`].
+    fn machine(&mut self, benchmark: usize) -> MachineCounters {
+        let _ = benchmark;
+        MachineCounters::new()
+    }
 
     /// The signal that asked to stop, once one has.
     fn interrupted(&self) -> Option<i32>;

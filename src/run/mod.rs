@@ -234,6 +234,8 @@ impl Runner<'_> {
     }
 
     fn end(&mut self, benchmark: usize) {
+        let machine = self.tools.executor.machine(benchmark);
+        self.slots[benchmark].recording.machine = machine;
         if let Err(error) = self.tools.executor.end(benchmark) {
             self.fail(benchmark, error);
         }
@@ -245,6 +247,7 @@ impl Runner<'_> {
         recording.conditions.warmup = warmup;
         recording.conditions.stamp = manner.stamp;
         recording.conditions.rss_floor_bytes = manner.rss_floor;
+        recording.conditions.wall_floor_s = manner.wall_floor;
         recording.conditions.elapsed_s = tally.elapsed.as_secs_f64();
         if !complete && recording.cut_short.is_none() {
             recording.cut_short = Some(CutShort::Interrupted);

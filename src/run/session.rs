@@ -1,5 +1,6 @@
 //! What is set up and looked at once for a whole session.
 
+use crate::probe;
 use crate::sample::Host;
 use crate::sys;
 
@@ -31,7 +32,9 @@ pub fn begin() -> Result<Session, RunError> {
 /// The machine as it is now.
 #[must_use]
 pub fn host() -> Host {
-    sys::host::host()
+    let mut host = sys::host::host();
+    host.facts.extend(probe::facts());
+    host
 }
 
 /// Seconds since 1970, for dates in recordings.

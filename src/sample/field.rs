@@ -167,6 +167,8 @@ pub static FIELDS: &[Field] = &[
     plain!("padding", Count, padding),
     reading!("spawn_latency_s", Nanoseconds, spawn_latency),
     reading!("main_run_s", Nanoseconds, main_run),
+    reading!("tree_queued_s", Nanoseconds, tree_queued),
+    reading!("stopped_s", Nanoseconds, stopped),
     reading!("orphans", Count, orphans),
     reading!("orphan_cpu_s", Nanoseconds, orphan_cpu),
     reading!("leftovers", Count, leftovers),

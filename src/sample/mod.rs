@@ -186,10 +186,15 @@ impl Unaccounted {
 pub struct Readings {
     /// From the clone to the child's own stamp before exec.
     pub spawn_latency: Option<Duration>,
-    /// On-CPU time of the main thread (`/proc/PID/schedstat`, first number).
+    /// On-CPU time of the main thread since exec (`/proc/PID/schedstat`, first number).
     pub main_run: Option<Duration>,
-    /// Run-queue time of the main thread (`/proc/PID/schedstat`, second number).
+    /// Run-queue time of the main thread since exec (`/proc/PID/schedstat`, second number).
     pub queued: Option<Duration>,
+    /// Time in which no thread of the run's cgroup was on a CPU and at least one was runnable
+    /// (`cpu.pressure`, full; over several CPUs a weighted mean).
+    pub tree_queued: Option<Duration>,
+    /// Time for which a signal or a debugger had stopped the process.
+    pub stopped: Option<Duration>,
     /// Processes that came to us after their parent ended, and ended within the run's harvest.
     pub orphans: Option<u64>,
     /// CPU time of those processes.
@@ -278,9 +283,23 @@ impl Sample {
         self.wall.as_secs_f64() - self.tree_cpu().as_secs_f64()
     }
 
-    /// Run-queue time of the main thread, never more than the wall time.
+    /// Time ready to run without a CPU, never more than wall or than what CPU time leaves of it.
+    ///
+    /// Exact for a main thread that does the work. Where its children do, the run's cgroup tells,
+    /// if there is one; what is told is a lower bound then.
     #[must_use]
     pub fn queued(&self) -> Option<Duration> {
-        self.readings.queued.map(|queued| queued.min(self.wall))
+        let main = self.readings.queued;
+        let off_cpu = self.wall.saturating_sub(self.tree_cpu());
+        let tree = self.readings.tree_queued.filter(|_| self.children_work());
+        let tree = tree.map(|time| time.min(off_cpu));
+        Some(main.max(tree)?.min(self.wall))
+    }
+
+    /// Whether most of the CPU time is not the main thread's.
+    #[must_use]
+    pub fn children_work(&self) -> bool {
+        let main = self.readings.main_run;
+        main.is_some_and(|main| 2 * main < self.tree_cpu())
     }
 }

@@ -16,6 +16,9 @@
 //! | `perf_event::Rings` | switch records of a process tree |
 //! | `ptrace::Tracer` | stops a process at chosen calls |
 //! | `task` | what a thread waits for |
+//! | `OwnGroup`, `quotas`, `memory_limit` | control groups: one for the commands, limits above us |
+//! | `text`, `sched`, `open_io`, `Taskstats` | further kernel accounts, where they can be had |
+//! | `empty_program` | the smallest program, to measure what starting costs |
 //! | `suspended`, `peak_memory`, `facts` | the machine and ourselves |
 #![allow(
     unsafe_code,
@@ -25,6 +28,8 @@
 pub(crate) mod channel;
 pub(crate) mod clock;
 pub(crate) mod command;
+#[cfg(feature = "cli")]
+pub(crate) mod durability;
 mod error;
 pub(crate) mod files;
 pub(crate) mod host;

@@ -40,11 +40,13 @@ pub(crate) enum Event {
     Ended,
     /// A signal stopped it; the report is consumed.
     Stopped(i32),
+    /// It goes on after a stop; the report is consumed.
+    Continued,
     /// Nothing: a signal of ours ended the wait, or nothing happened yet.
     Nothing,
 }
 
-/// Waits until a process ends or stops, or a signal arrives, without reaping.
+/// Waits until a process ends, stops or goes on, or a signal arrives, without reaping.
 ///
 /// # Errors
 /// It is not our child.
@@ -61,10 +63,14 @@ pub(crate) fn look(pid: i32) -> Result<Event, Error> {
 }
 
 fn await_event(pid: i32, flags: i32) -> Result<Event, Error> {
-    let flags = flags | libc::WEXITED | libc::WSTOPPED | libc::WNOWAIT;
+    let flags = flags | libc::WEXITED | libc::WSTOPPED | libc::WCONTINUED | libc::WNOWAIT;
     let Some((code, status)) = wait_id(pid, flags)? else {
         return Ok(Event::Nothing);
     };
+    if code == libc::CLD_CONTINUED {
+        wait_id(pid, libc::WCONTINUED | libc::WNOHANG)?;
+        return Ok(Event::Continued);
+    }
     if code != libc::CLD_STOPPED && code != libc::CLD_TRAPPED {
         return Ok(Event::Ended);
     }

@@ -1,5 +1,7 @@
 //! How closely waiting is looked at.
 
+use std::path::PathBuf;
+
 use clap::Args;
 
 use crate::plan::Explain;
@@ -26,6 +28,12 @@ pub(crate) struct DiagnoseArgs {
     /// Not with the command itself, but when everything that it started has ended.
     #[arg(hide_short_help = true, long)]
     pub(crate) wait_descendants: bool,
+    /// Examine this machine as a place to benchmark on, and what durability costs in DIR
+    #[arg(long, value_name = "DIR", num_args = 0..=1, require_equals = true, default_missing_value = ".")]
+    pub(crate) doctor: Option<PathBuf>,
+    /// Explain the cause of a finding
+    #[arg(long, value_name = "ID")]
+    pub(crate) help_cause: Option<String>,
 }
 
 /// The words of `--explain`.

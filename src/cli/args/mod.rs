@@ -60,7 +60,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     hook: benchmark::HookArgs,
     #[command(flatten)]
-    diagnose: diagnose::DiagnoseArgs,
+    pub(crate) diagnose: diagnose::DiagnoseArgs,
     #[command(flatten)]
     compare: compare::CompareArgs,
     #[command(flatten)]

@@ -202,6 +202,7 @@ impl Serialize for Parts<'_> {
             "waiting": slices.waiting,
             "disk": slices.disk,
             "memory_stall": slices.memory_stall,
+            "stopped": slices.stopped,
         )
     }
 }

@@ -4,7 +4,10 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use crate::sys::platform::offspring;
+use super::waiting::Vigil;
+use crate::probe::schedstat;
+use crate::sys::clock;
+use crate::sys::platform::{self, offspring};
 use crate::sys::unix::{self, Brood};
 
 /// How long a process that is just about to end may take until it counts as left behind.
@@ -15,10 +18,17 @@ const LAST_BREATH: Duration = Duration::from_millis(2);
 pub(super) struct Left {
     /// Processes that came to us and have ended.
     pub(super) orphans: u64,
-    /// Their CPU time.
+    /// Their CPU time, and what those still alive have used so far.
     pub(super) cpu: Duration,
     /// Processes still alive.
     pub(super) alive: u64,
+}
+
+/// CPU time so far of the main thread of a process.
+fn run_time(pid: i32) -> Option<Duration> {
+    let mut buffer = Vec::new();
+    let text = platform::text(&format!("/proc/{pid}/schedstat"), &mut buffer).ok()?;
+    schedstat::parse(text).map(|account| account.run)
 }
 
 /// Our children besides the run that is going on.
@@ -49,6 +59,11 @@ impl Family {
         if brood == Brood::Alive {
             let new = self.newcomers(pid);
             left.alive = new.len() as u64;
+            // What lives has not been waited for, but it has worked during the run.
+            left.cpu += new
+                .iter()
+                .filter_map(|one| run_time(*one))
+                .sum::<Duration>();
             if !new.is_empty() {
                 self.groups.insert(pid);
                 self.known.extend(new);
@@ -56,6 +71,39 @@ impl Family {
         }
         self.last = pid;
         left
+    }
+
+    /// Waits for everything the run has started; the end of the last of them, or `end`.
+    pub(super) fn wait(
+        &mut self,
+        vigil: &mut Vigil,
+        pid: i32,
+        left: &mut Left,
+        mut end: u64,
+    ) -> u64 {
+        let mut now = end;
+        loop {
+            let before = left.orphans;
+            let brood = self.reap(left);
+            if left.orphans > before {
+                end = now;
+            }
+            let living = match brood {
+                Brood::None => return end,
+                _ => self.newcomers(pid),
+            };
+            if living.is_empty() {
+                return end;
+            }
+            if vigil.past_grace() {
+                for one in &living {
+                    unix::kill(*one);
+                }
+            }
+            unix::await_any();
+            now = clock::now();
+            vigil.enforce(now);
+        }
     }
 
     /// Whatever is alive now belongs to no run: a hook has left it.

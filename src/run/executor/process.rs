@@ -7,20 +7,22 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use super::family::{Family, Left};
+use super::floor::Floor;
 use super::hooks::{Hook, Kind, Means};
 use super::ready::{self, Streams};
 use super::waiting::{Rhythm, Vigil};
 use super::watched::{self, Attendance, Eyes};
 use super::{Executor, Made, Manner, Request, RunError, Watch};
 use crate::plan::{Benchmark, Plan};
-use crate::probe::{self, counters::Counters};
+use crate::probe::{Bench, counters::Counters};
 use crate::run::clock::SystemClock;
 use crate::sample::host::Stamp;
+use crate::sample::recording::MachineCounters;
 use crate::sample::{Outcome, Phase, Readings, Sample};
 use crate::sys::channel::Channel;
 use crate::sys::files::{self, Kept};
-use crate::sys::platform::{self, KernelFile, Spawner, Started, Wakeups};
-use crate::sys::unix::{self, Brood, Ended, Launch};
+use crate::sys::platform::{self, Spawner, Started, Wakeups};
+use crate::sys::unix::{self, Ended, Launch};
 use crate::sys::{self, Environment, Prepared, Slots, clock, session};
 
 /// We stay on one CPU for about this long; choosing again costs some microseconds.
@@ -64,7 +66,8 @@ pub struct ProcessExecutor<'p> {
     stderr: Option<Kept>,
     /// Some run flooded standard error.
     loud: bool,
-    kernel: KernelFile,
+    bench: Bench,
+    floor: Floor,
 }
 
 /// What a run consists of besides the benchmark.
@@ -120,7 +123,8 @@ impl<'p> ProcessExecutor<'p> {
             null: null.into(),
             stderr: Kept::new(),
             loud: false,
-            kernel: KernelFile::new(),
+            bench: Bench::new(plan.benchmarks.len()),
+            floor: Floor::default(),
         })
     }
 
@@ -189,7 +193,7 @@ impl<'p> ProcessExecutor<'p> {
         let stderr = self.stderr.as_ref().map_or(&*self.null, Kept::file);
         let launch = Launch {
             stdio: streams.stdio(&self.null, stderr),
-            cgroup: -1,
+            cgroup: self.bench.arm(task.request.benchmark, task.request.phase),
             held: task.watch.is_some(),
         };
         let (read, write) = streams.pipe.take().unzip();
@@ -237,6 +241,7 @@ impl<'p> ProcessExecutor<'p> {
             .map(|watch| Eyes::open(watch, &flight.started))
             .transpose()?;
         flight.started.release();
+        self.bench.started(pid, task.request.phase);
         if let Some(channel) = &mut flight.channel {
             channel.watch(pid);
         }
@@ -253,7 +258,8 @@ impl<'p> ProcessExecutor<'p> {
         if let Some(eyes) = &mut eyes {
             eyes.detach(pid, *stamp.as_ref().unwrap_or(&end), end);
         }
-        let readings = self.look_at_dead(pid);
+        let before = self.spawner.account_before(&flight.started);
+        let readings = self.bench.harvest(pid, &before);
         let ended = unix::reap(pid)?;
         drop(eyes);
         flight.vigil.ended_by(ended.outcome.signal());
@@ -266,53 +272,15 @@ impl<'p> ProcessExecutor<'p> {
         };
         self.family.begin(pid);
         if self.plan.wait_descendants {
-            self.wait_for_descendants(flight, &mut harvest);
+            let left = &mut harvest.left;
+            harvest.end = self.family.wait(&mut flight.vigil, pid, left, end);
         }
         let left = self.family.collect(pid);
         harvest.left.orphans += left.orphans;
         harvest.left.cpu += left.cpu;
         harvest.left.alive = left.alive;
+        self.bench.settle(&mut harvest.readings, left.alive);
         Ok(harvest)
-    }
-
-    /// What the kernel still shows of a process that has ended.
-    fn look_at_dead(&mut self, pid: i32) -> Readings {
-        let mut readings = Readings::default();
-        let account = platform::schedstat(&mut self.kernel, pid);
-        if let Some(account) = account.and_then(probe::schedstat::parse) {
-            readings.main_run = Some(account.run);
-            readings.queued = Some(account.queued);
-        }
-        let stat = platform::stat(&mut self.kernel, pid);
-        let ignores = stat.and_then(probe::stat::ignores_child_signal);
-        readings.auto_reaps = ignores.map(u64::from);
-        readings
-    }
-
-    /// Waits for everything the run has started; its end is the end of the last of them.
-    fn wait_for_descendants(&mut self, flight: &mut Flight, harvest: &mut Harvest) {
-        let pid = flight.started.pid;
-        let mut now = harvest.end;
-        loop {
-            let before = harvest.left.orphans;
-            let brood = self.family.reap(&mut harvest.left);
-            if harvest.left.orphans > before {
-                harvest.end = now;
-            }
-            let living = match brood {
-                Brood::None => return,
-                _ => self.family.newcomers(pid),
-            };
-            if living.is_empty() {
-                return;
-            }
-            if flight.vigil.past_grace() {
-                living.iter().copied().for_each(unix::kill);
-            }
-            unix::await_any();
-            now = clock::now();
-            flight.vigil.enforce(now);
-        }
     }
 
     /// Puts the record together.
@@ -327,6 +295,7 @@ impl<'p> ProcessExecutor<'p> {
         let mut made = Made::from(self.sample(request, &started, harvest));
         made.sample.padding = padding;
         made.stopped = vigil.stopped;
+        made.sample.readings.stopped = Some(vigil.stopped_for());
         made.interrupted = vigil.interrupted();
         if vigil.timed_out {
             made.sample.outcome = Outcome::TimedOut;
@@ -339,6 +308,9 @@ impl<'p> ProcessExecutor<'p> {
             made.held_open = channel.finish(PIPE_GRACE);
             made.output = channel.digest();
         }
+        self.floor.note(made.sample.wall);
+        self.bench
+            .note(request.benchmark, request.phase, made.sample.wall);
         made
     }
 
@@ -467,10 +439,18 @@ impl Executor for ProcessExecutor<'_> {
     }
 
     fn end(&mut self, place: usize) -> Result<(), RunError> {
+        if self.interrupted().is_none() {
+            self.floor
+                .ensure(&mut self.spawner, &mut self.slots, &self.null);
+        }
         match self.ready.get_mut(place).and_then(Option::take) {
             Some(mut ready) => self.hook(&mut ready, Kind::Cleanup),
             None => Ok(()),
         }
+    }
+
+    fn machine(&mut self, place: usize) -> MachineCounters {
+        self.bench.machine(place)
     }
 
     fn interrupted(&self) -> Option<i32> {
@@ -485,6 +465,7 @@ impl Executor for ProcessExecutor<'_> {
         Manner {
             stamp: self.spawner.stamp_kind(),
             rss_floor: platform::peak_memory(),
+            wall_floor: self.floor.seconds(),
         }
     }
 }

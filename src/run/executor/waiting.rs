@@ -80,6 +80,10 @@ pub(super) struct Vigil {
     pub(super) timed_out: bool,
     /// Some signal stopped the process in the middle.
     pub(super) stopped: bool,
+    /// Since when it is stopped.
+    stopped_at: Option<u64>,
+    /// How long it was stopped before.
+    stopped_for: u64,
 }
 
 impl Vigil {
@@ -97,6 +101,8 @@ impl Vigil {
             lent: None,
             timed_out: false,
             stopped: false,
+            stopped_at: None,
+            stopped_for: 0,
         }
     }
 
@@ -115,8 +121,15 @@ impl Vigil {
             let event = attendant.wait(self.pid)?;
             let now = clock::now();
             match event {
-                Event::Ended => return Ok(now),
-                Event::Stopped(signal) => self.resume(signal),
+                Event::Ended => {
+                    self.went_on(now);
+                    return Ok(now);
+                }
+                Event::Stopped(signal) => {
+                    self.stopped_at.get_or_insert(now);
+                    self.resume(signal);
+                }
+                Event::Continued => self.went_on(now),
                 Event::Nothing => {}
             }
             self.enforce(now);
@@ -127,6 +140,16 @@ impl Vigil {
                 self.wakeups.start(next, next);
             }
         }
+    }
+
+    fn went_on(&mut self, now: u64) {
+        let since = self.stopped_at.take().unwrap_or(now);
+        self.stopped_for += now.saturating_sub(since);
+    }
+
+    /// How long signals had stopped the process, once it has ended.
+    pub(super) fn stopped_for(&self) -> Duration {
+        Duration::from_nanos(self.stopped_for)
     }
 
     /// Ends the process if its time is up, or some time after an interrupt.

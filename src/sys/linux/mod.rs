@@ -1,8 +1,10 @@
 //! Linux.
 
 mod affinity;
+mod cgroup;
 pub(crate) mod counters;
 mod descendants;
+mod empty;
 mod host;
 pub(crate) mod perf_event;
 mod procfs;
@@ -10,6 +12,7 @@ pub(crate) mod ptrace;
 pub(crate) mod sock_diag;
 mod spawn;
 pub(crate) mod task;
+mod taskstats;
 mod wakeup;
 
 use std::ffi::CStr;
@@ -23,10 +26,13 @@ use nix::time::ClockId;
 use super::clock;
 
 pub(crate) use affinity::{CpuMask, allowed_cpus};
+pub(crate) use cgroup::{MemoryLimit, OwnGroup, Quota, memory_limit, quotas};
 pub(crate) use descendants::offspring;
+pub(crate) use empty::empty_program;
 pub(crate) use host::{cpu_model, facts, process_limit};
-pub(crate) use procfs::{KernelFile, peak_memory, schedstat, stat};
+pub(crate) use procfs::{KernelFile, open_io, peak_memory, sched, schedstat, stat, text};
 pub(crate) use spawn::{Spawner, Started};
+pub(crate) use taskstats::Taskstats;
 pub(crate) use wakeup::Wakeups;
 
 /// Bytes in one unit of `ru_maxrss` (`getrusage(2)`).
@@ -55,6 +61,11 @@ pub(crate) fn suspended() -> Option<Duration> {
 pub(crate) fn adopt_orphans() {
     // SAFETY: plain system call; the remaining arguments are not used by this operation.
     unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) };
+}
+
+/// Our own process id.
+pub(crate) fn own_pid() -> i32 {
+    nix::unistd::getpid().as_raw()
 }
 
 /// A nameless file in memory.

@@ -1,11 +1,13 @@
 //! Small files below `/proc`, read without allocating.
 
 use std::ffi::CStr;
-use std::io::Write;
+use std::fs::File;
+use std::io::{Read, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::fs::FileExt;
 
 /// Room for the files read for each run.
-const ROOM: usize = 1024;
+const ROOM: usize = 4096;
 
 /// A buffer for kernel files; what was read last stays until the next read.
 #[derive(Debug)]
@@ -39,6 +41,12 @@ impl KernelFile {
         Ok(self.bytes.get(..length).unwrap_or_default())
     }
 
+    /// The first bytes of a file that is open, read anew.
+    pub(crate) fn reread(&mut self, file: &File) -> Option<&[u8]> {
+        let length = file.read_at(&mut self.bytes, 0).ok()?;
+        self.bytes.get(..length)
+    }
+
     /// A file below the folder of a process.
     fn of_process(&mut self, pid: i32, name: &str) -> std::io::Result<&[u8]> {
         let mut path = [0; 64];
@@ -57,6 +65,26 @@ pub(crate) fn schedstat(file: &mut KernelFile, pid: i32) -> Option<&[u8]> {
 /// `/proc/PID/stat`: readable until the process is reaped.
 pub(crate) fn stat(file: &mut KernelFile, pid: i32) -> Option<&[u8]> {
     file.of_process(pid, "stat").ok()
+}
+
+/// `/proc/PID/sched`: readable until the process is reaped.
+pub(crate) fn sched(file: &mut KernelFile, pid: i32) -> Option<&[u8]> {
+    file.of_process(pid, "sched").ok()
+}
+
+/// `/proc/PID/io`, held open: it can be read after the end of the process.
+pub(crate) fn open_io(pid: i32) -> Option<File> {
+    File::open(format!("/proc/{pid}/io")).ok()
+}
+
+/// Reads a whole kernel file of any length into a buffer that is used again.
+///
+/// # Errors
+/// It is not there or may not be read.
+pub(crate) fn text<'a>(path: &str, buffer: &'a mut Vec<u8>) -> std::io::Result<&'a [u8]> {
+    buffer.clear();
+    File::open(path)?.read_to_end(buffer)?;
+    Ok(buffer)
 }
 
 /// Our own peak resident memory in bytes: a child that shares our memory until exec never shows

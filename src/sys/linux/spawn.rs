@@ -7,7 +7,7 @@
 use std::ffi::{CStr, c_void};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::ptr;
-use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU64, Ordering};
 use std::time::Duration;
 
 use nix::sys::signal::SigSet;
@@ -24,6 +24,9 @@ const STACK: usize = 64 * 1024;
 /// The guard page; no smaller than a page anywhere.
 const GUARD: usize = 64 * 1024;
 
+/// Room for the text of `schedstat`: three numbers of at most 20 digits.
+const ACCOUNT: usize = 64;
+
 /// Where the child leaves what we want to know. Mapped shared, so that it also works where the
 /// child gets a copy of our memory.
 #[repr(C)]
@@ -35,6 +38,8 @@ struct Report {
     step: AtomicI32,
     /// Its error number.
     errno: AtomicI32,
+    /// `/proc/self/schedstat` just before the stamp; ends with a NUL.
+    account: [AtomicU8; ACCOUNT],
 }
 
 /// What the child does, in this order.
@@ -247,6 +252,7 @@ impl Spawner {
         let report = self.memory.report();
         report.stamp.store(0, Ordering::Relaxed);
         report.step.store(0, Ordering::Relaxed);
+        report.account[0].store(0, Ordering::Relaxed);
         let (asked, pid) = self.clone_child(&mut orders, launch.held)?;
         if pid < 0 {
             return match -pid {
@@ -357,6 +363,17 @@ impl Spawner {
         }
     }
 
+    /// `schedstat` of a process as it was at its stamp, empty where it is not known: what a process
+    /// did and waited for before exec is not part of the run.
+    pub(crate) fn account_before(&self, started: &Started) -> Vec<u8> {
+        if started.outer.is_some() {
+            return Vec::new();
+        }
+        let account = &self.memory.report().account;
+        let bytes = account.iter().map(|byte| byte.load(Ordering::Relaxed));
+        bytes.take_while(|byte| *byte != 0).collect()
+    }
+
     fn failure(&self, prepared: &Prepared) -> Option<Error> {
         let report = self.memory.report();
         let step = report.step.load(Ordering::Relaxed);
@@ -396,6 +413,26 @@ extern "C" fn obey(orders: *mut c_void) -> i32 {
     report.step.store(step as i32, Ordering::Relaxed);
     // SAFETY: ends only the child; nothing of the parent is run.
     unsafe { libc::_exit(127) }
+}
+
+/// Leaves our own `schedstat` in the report. What fails here fails no run.
+///
+/// # Safety
+/// `report` is valid.
+unsafe fn read_account(report: *const Report) {
+    // SAFETY: the file is opened, read and closed here; the array is larger than what is read, and
+    // only this process writes it until the parent reads.
+    unsafe {
+        let flags = libc::O_RDONLY | libc::O_CLOEXEC;
+        let file = libc::open(c"/proc/self/schedstat".as_ptr(), flags);
+        if file < 0 {
+            return;
+        }
+        let room = (*report).account.as_ptr().cast::<u8>().cast_mut();
+        let length = libc::read(file, room.cast(), ACCOUNT - 1);
+        *room.add(usize::try_from(length).unwrap_or(0).min(ACCOUNT - 1)) = 0;
+        libc::close(file);
+    }
 }
 
 /// Does every step; returns the one that failed, its error in errno.
@@ -447,6 +484,7 @@ unsafe fn steps(orders: &Orders) -> Step {
             return Step::Filter;
         }
         libc::sigprocmask(libc::SIG_SETMASK, &raw const orders.mask, ptr::null_mut());
+        read_account(orders.report);
         let mut time = libc::timespec {
             tv_sec: 0,
             tv_nsec: 0,

@@ -1,6 +1,7 @@
 //! macOS and the BSDs: starts through the standard library, with the stamp before the process is
 //! created. What these systems do not show is missing.
 
+mod accounts;
 pub(crate) mod counters;
 mod evidence;
 mod host;
@@ -15,6 +16,10 @@ use crate::sample::host::Stamp;
 use super::unix::{Cpus, Launch};
 use super::{Error, Prepared, Slots, command, session};
 
+pub(crate) use accounts::{
+    MemoryLimit, OwnGroup, Quota, Taskstats, empty_program, memory_limit, open_io, own_pid, quotas,
+    sched, text,
+};
 pub(crate) use evidence::{perf_event, ptrace, sock_diag, task};
 pub(crate) use host::{allowed_cpus, cpu_model, facts, peak_memory, process_limit};
 
@@ -231,6 +236,11 @@ impl Spawner {
     )]
     pub(crate) fn stamped(&self, started: &Started) -> Option<u64> {
         Some(started.asked)
+    }
+
+    /// Not known here.
+    pub(crate) fn account_before(&self, _started: &Started) -> Vec<u8> {
+        Vec::new()
     }
 
     /// The starting stamp of a process that has ended.

@@ -1,0 +1,223 @@
+//! Everything that is read around one run, in the order of the protocol: `arm` before the start,
+//! `started` right after it, `harvest` while the dead process is still shown, `settle` after it and
+//! its orphans were reaped. Nothing here happens between the stamps of a measured run.
+
+use std::fs::File;
+use std::time::Duration;
+
+use super::machine::{Meter, Reader};
+use super::{cpu_stat, io, pressure, sched, schedstat, stat, taskstats};
+use crate::evidence::Availability;
+use crate::sample::recording::MachineCounters;
+use crate::sample::{Phase, Readings};
+use crate::sys::platform::{self, KernelFile, OwnGroup, Quota, Taskstats};
+
+/// Accounts of our own group since it was made.
+#[derive(Debug, Clone, Copy, Default)]
+struct Tree {
+    cpu: Option<Duration>,
+    queued: Option<Duration>,
+    io_stall: Option<Duration>,
+    memory_stall: Option<Duration>,
+}
+
+/// Accounts of all quotas above us since they were set.
+#[derive(Debug, Clone, Copy, Default)]
+struct Throttling {
+    periods: u64,
+    throttled_periods: u64,
+    throttled: Duration,
+}
+
+/// The sources of evidence of a session.
+#[derive(Debug)]
+pub(crate) struct Bench {
+    kernel: KernelFile,
+    /// The group in which the commands run.
+    group: Option<OwnGroup>,
+    /// The group's accounts at the end of the last run.
+    tree: Tree,
+    /// Limits of CPU time above us.
+    quotas: Vec<Quota>,
+    throttling: Throttling,
+    taskstats: Option<Taskstats>,
+    /// `/proc/PID/sched` tells how long the process was blocked.
+    schedstats: bool,
+    io: Option<File>,
+    reader: Reader,
+    meters: Vec<Meter>,
+}
+
+impl Bench {
+    /// Opens whatever can be had, for that many benchmarks.
+    pub(crate) fn new(benchmarks: usize) -> Self {
+        let mut bench = Self {
+            kernel: KernelFile::new(),
+            group: None,
+            tree: Tree::default(),
+            quotas: platform::quotas().ready().unwrap_or_default(),
+            throttling: Throttling::default(),
+            taskstats: Taskstats::open().ready(),
+            schedstats: matches!(sched::availability(), Availability::Ready(())),
+            io: None,
+            reader: Reader::new(),
+            meters: (0..benchmarks).map(|_| Meter::default()).collect(),
+        };
+        bench.regroup();
+        bench
+    }
+
+    /// Before the start. The descriptor through which the process enters its group, or -1.
+    pub(crate) fn arm(&mut self, benchmark: usize, phase: Phase) -> i32 {
+        self.io = None;
+        if phase == Phase::Measured {
+            if let Some(meter) = self.meters.get_mut(benchmark) {
+                meter.before(&mut self.reader);
+            }
+        }
+        if !self.quotas.is_empty() {
+            self.throttling = self.read_throttling();
+        }
+        self.group.as_ref().map_or(-1, OwnGroup::entrance)
+    }
+
+    /// The process runs. Does something only beside runs that do not count.
+    pub(crate) fn started(&mut self, pid: i32, phase: Phase) {
+        if phase != Phase::Measured {
+            self.io = platform::open_io(pid);
+        }
+    }
+
+    /// What the kernel still shows of a process that has ended; `before` is its `schedstat` at the
+    /// beginning of the run.
+    pub(crate) fn harvest(&mut self, pid: i32, before: &[u8]) -> Readings {
+        let mut readings = Readings::default();
+        let account = platform::schedstat(&mut self.kernel, pid);
+        if let Some(account) = account.and_then(schedstat::parse) {
+            let account = account.since(schedstat::parse(before));
+            readings.main_run = Some(account.run);
+            readings.queued = Some(account.queued);
+        }
+        let stat = platform::stat(&mut self.kernel, pid);
+        readings.auto_reaps = stat.and_then(stat::ignores_child_signal).map(u64::from);
+        if let Some(file) = self.io.take() {
+            let bytes = self.kernel.reread(&file).and_then(io::parse);
+            readings.read_bytes = bytes.map(|bytes| bytes.read);
+            readings.write_bytes = bytes.map(|bytes| bytes.written);
+        }
+        self.delays(pid, &mut readings);
+        readings
+    }
+
+    /// Delays of the main thread, where we may read them.
+    fn delays(&mut self, pid: i32, readings: &mut Readings) {
+        let answer = self.taskstats.as_mut().and_then(|link| link.of(pid).ok());
+        if let Some(delays) = answer.and_then(|bytes| taskstats::parse(bytes, pid)) {
+            readings.io_stall = Some(delays.block_io);
+            readings.memory_stall = Some(delays.memory());
+        }
+        if self.schedstats {
+            let text = platform::sched(&mut self.kernel, pid);
+            let waited = text.and_then(sched::parse).map(|found| found.io_wait);
+            readings.io_stall = readings.io_stall.max(waited);
+        }
+    }
+
+    /// After the process and its orphans were reaped; `alive` of its processes live on.
+    pub(crate) fn settle(&mut self, readings: &mut Readings, alive: u64) {
+        if !self.quotas.is_empty() {
+            let (before, now) = (self.throttling, self.read_throttling());
+            let throttled = now.throttled.saturating_sub(before.throttled);
+            readings.throttled = Some(throttled);
+            readings.quota_periods = Some(now.periods - before.periods);
+            readings.throttled_periods = Some(now.throttled_periods - before.throttled_periods);
+        }
+        if self.group.is_none() {
+            return;
+        }
+        let (before, now) = (self.tree, self.read_tree());
+        let passed = |from: Option<Duration>, to: Option<Duration>| {
+            Some(to?.saturating_sub(from.unwrap_or_default()))
+        };
+        readings.tree_cpu = passed(before.cpu, now.cpu);
+        readings.tree_queued = passed(before.queued, now.queued);
+        let io = passed(before.io_stall, now.io_stall);
+        let memory = passed(before.memory_stall, now.memory_stall);
+        readings.io_stall = readings.io_stall.max(io);
+        readings.memory_stall = readings.memory_stall.max(memory);
+        self.tree = now;
+        if alive > 0 {
+            // What lives on in it would be counted to the next run.
+            self.group = None;
+            self.regroup();
+        }
+    }
+
+    /// A measured run has been put together.
+    pub(crate) fn note(&mut self, benchmark: usize, phase: Phase, wall: Duration) {
+        if let Some(meter) = self.meters.get_mut(benchmark) {
+            if phase == Phase::Measured {
+                meter.after(&mut self.reader, wall);
+            }
+        }
+    }
+
+    /// What happened on the machine during the measured runs of a benchmark that has no more.
+    pub(crate) fn machine(&mut self, benchmark: usize) -> MachineCounters {
+        let Some(meter) = self.meters.get_mut(benchmark) else {
+            return MachineCounters::new();
+        };
+        meter.close(&mut self.reader);
+        let mut totals = meter.take();
+        let quotas = self.quotas.iter().map(|quota| quota.cpus);
+        if let Some(tightest) = quotas.min_by(f64::total_cmp) {
+            totals.insert("quota_cpus".into(), tightest);
+        }
+        totals
+    }
+
+    fn regroup(&mut self) {
+        self.group = OwnGroup::create().ready();
+        self.tree = Tree::default();
+        if self.group.is_some() {
+            self.tree = self.read_tree();
+        }
+    }
+
+    fn read_tree(&mut self) -> Tree {
+        let Some(group) = &self.group else {
+            return Tree::default();
+        };
+        let kernel = &mut self.kernel;
+        let cpu = kernel.reread(&group.cpu).and_then(|text| {
+            if group.unified() {
+                cpu_stat::parse(text).usage
+            } else {
+                cpu_stat::parse_usage(text)
+            }
+        });
+        let mut stalled = |file: &Option<File>| {
+            let text = kernel.reread(file.as_ref()?)?;
+            pressure::parse(text).full
+        };
+        Tree {
+            cpu,
+            queued: stalled(&group.queue),
+            io_stall: stalled(&group.io),
+            memory_stall: stalled(&group.memory),
+        }
+    }
+
+    /// The tightest of several quotas counts most; all of them stop the same command.
+    fn read_throttling(&mut self) -> Throttling {
+        let mut found = Throttling::default();
+        for quota in &self.quotas {
+            let text = self.kernel.reread(&quota.stat).unwrap_or_default();
+            let stat = cpu_stat::parse(text);
+            found.periods += stat.periods.unwrap_or(0);
+            found.throttled_periods += stat.throttled_periods.unwrap_or(0);
+            found.throttled += stat.throttled.unwrap_or_default();
+        }
+        found
+    }
+}

@@ -1,0 +1,268 @@
+//! The sources of evidence, each with what it adds and whether it is available here.
+
+use std::time::Duration;
+
+use super::{sched, schedstat};
+use crate::evidence::{Availability, Missing};
+use crate::sys::clock;
+use crate::sys::platform::{self, KernelFile, OwnGroup, Taskstats};
+
+/// When a source is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum When {
+    /// At the end of each run, after the clock was read.
+    Run,
+    /// Around the runs, or around each long one.
+    Batch,
+    /// In warm-up and diagnostic runs only.
+    Beside,
+}
+
+impl When {
+    /// A word for lists.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Run => "each run",
+            Self::Batch => "around runs",
+            Self::Beside => "warm-up",
+        }
+    }
+}
+
+/// One source of evidence.
+#[derive(Debug)]
+pub struct Probe {
+    /// Stable identifier in kebab case.
+    pub id: &'static str,
+    /// A few words.
+    pub title: &'static str,
+    /// What it adds to a diagnosis.
+    pub adds: &'static str,
+    /// When it is read.
+    pub when: When,
+    /// Whether it can be had here; looking may open files, and leaves nothing behind.
+    pub availability: fn() -> Availability<()>,
+    /// Time of one reading, where that is measured.
+    pub cost: fn() -> Option<Duration>,
+}
+
+/// Every source.
+pub static PROBES: &[Probe] = &[
+    Probe {
+        id: "rusage",
+        title: "wait4 account",
+        adds: "CPU time, peak memory, faults, switches, blocks",
+        when: When::Run,
+        availability: || Availability::Ready(()),
+        cost: || None,
+    },
+    Probe {
+        id: "schedstat",
+        title: "/proc/PID/schedstat",
+        adds: "time ready to run without a CPU",
+        when: When::Run,
+        availability: has_schedstat,
+        cost: || cost_of_own("schedstat"),
+    },
+    Probe {
+        id: "orphans",
+        title: "subreaper",
+        adds: "CPU time of background processes, processes left behind",
+        when: When::Run,
+        availability: || {
+            if platform::ADOPTS_ORPHANS {
+                Availability::Ready(())
+            } else {
+                Availability::Missing(Missing::because("only Linux has it"))
+            }
+        },
+        cost: || None,
+    },
+    Probe {
+        id: "cgroup",
+        title: "own control group",
+        adds: "CPU time of the whole tree, stalls on CPU, disk and memory",
+        when: When::Run,
+        availability: || OwnGroup::create().map(|_| ()),
+        cost: cost_of_group,
+    },
+    Probe {
+        id: "cpu-quota",
+        title: "cpu.stat above us",
+        adds: "time and periods stopped by a CPU quota",
+        when: When::Run,
+        availability: || platform::quotas().map(|_| ()),
+        cost: || {
+            let quotas = platform::quotas().ready()?;
+            let mut kernel = KernelFile::new();
+            (!quotas.is_empty()).then(|| {
+                typical(|| {
+                    for quota in &quotas {
+                        kernel.reread(&quota.stat);
+                    }
+                })
+            })
+        },
+    },
+    Probe {
+        id: "io",
+        title: "/proc/PID/io",
+        adds: "bytes fetched from and sent to the disk",
+        when: When::Beside,
+        availability: || has_file("/proc/self/io", "CONFIG_TASK_IO_ACCOUNTING"),
+        cost: || cost_of_own("io"),
+    },
+    Probe {
+        id: "vmstat",
+        title: "/proc/vmstat",
+        adds: "swap, compaction, failed hugepages",
+        when: When::Batch,
+        availability: || has_file("/proc/vmstat", "CONFIG_VM_EVENT_COUNTERS"),
+        cost: || cost_of("/proc/vmstat"),
+    },
+    Probe {
+        id: "hugepages",
+        title: "HugePages_Free",
+        adds: "an empty pool of hugepages",
+        when: When::Batch,
+        availability: has_hugepages,
+        cost: || cost_of("/proc/meminfo"),
+    },
+    Probe {
+        id: "steal",
+        title: "steal in /proc/stat",
+        adds: "time the hypervisor gave to others",
+        when: When::Batch,
+        availability: || has_file("/proc/stat", "/proc"),
+        cost: || cost_of("/proc/stat"),
+    },
+    Probe {
+        id: "pressure",
+        title: "/proc/pressure",
+        adds: "stalls of the whole machine",
+        when: When::Batch,
+        availability: || has_file("/proc/pressure/memory", "CONFIG_PSI (or with psi=0)"),
+        cost: || cost_of("/proc/pressure/memory"),
+    },
+    Probe {
+        id: "taskstats",
+        title: "delay accounting",
+        adds: "exact delays of the main thread: disk, swap, reclaim, compaction",
+        when: When::Run,
+        availability: || Taskstats::open().map(|_| ()),
+        cost: || {
+            let mut link = Taskstats::open().ready()?;
+            let own = platform::own_pid();
+            Some(typical(|| {
+                let _ = link.of(own);
+            }))
+        },
+    },
+    Probe {
+        id: "schedstats",
+        title: "/proc/PID/sched",
+        adds: "exact time the main thread waited for I/O",
+        when: When::Run,
+        availability: sched::availability,
+        cost: || cost_of_own("sched"),
+    },
+];
+
+/// A file that some kernels do not have.
+fn has_file(path: &str, option: &str) -> Availability<()> {
+    let mut buffer = Vec::new();
+    match platform::text(path, &mut buffer) {
+        Ok(text) if !text.is_empty() => Availability::Ready(()),
+        Ok(_) => Availability::Missing(Missing::because(format!("{path} is empty"))),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Availability::Missing(
+            Missing::because(format!("this kernel runs without {option}")),
+        ),
+        Err(error) => Availability::Missing(Missing::because(format!("{path}: {error}"))),
+    }
+}
+
+fn has_schedstat() -> Availability<()> {
+    let mut buffer = Vec::new();
+    let own = platform::text("/proc/self/schedstat", &mut buffer);
+    match own.ok().and_then(schedstat::parse) {
+        Some(_) => Availability::Ready(()),
+        None => has_file("/proc/self/schedstat", "CONFIG_SCHED_INFO"),
+    }
+}
+
+fn has_hugepages() -> Availability<()> {
+    let mut buffer = Vec::new();
+    let text = platform::text("/proc/meminfo", &mut buffer).ok();
+    match text.and_then(super::hugepages::parse) {
+        Some(_) => Availability::Ready(()),
+        None => Availability::Missing(Missing::because("this kernel was built without hugepages")),
+    }
+}
+
+fn cost_of(path: &str) -> Option<Duration> {
+    let mut buffer = Vec::new();
+    platform::text(path, &mut buffer).ok()?;
+    Some(typical(|| {
+        let _ = platform::text(path, &mut buffer);
+    }))
+}
+
+fn cost_of_own(name: &str) -> Option<Duration> {
+    cost_of(&format!("/proc/self/{name}"))
+}
+
+fn cost_of_group() -> Option<Duration> {
+    let group = OwnGroup::create().ready()?;
+    let mut kernel = KernelFile::new();
+    let files = [&group.queue, &group.io, &group.memory];
+    Some(typical(|| {
+        kernel.reread(&group.cpu);
+        for file in files.iter().copied().flatten() {
+            kernel.reread(file);
+        }
+    }))
+}
+
+/// The median of some readings.
+fn typical(mut read: impl FnMut()) -> Duration {
+    let mut times: Vec<u64> = (0..51)
+        .map(|_| {
+            let before = clock::now();
+            read();
+            clock::now() - before
+        })
+        .collect();
+    times.sort_unstable();
+    Duration::from_nanos(times[times.len() / 2])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_unique_and_every_source_says_what_it_is() {
+        let mut ids: Vec<_> = PROBES.iter().map(|probe| probe.id).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), PROBES.len());
+        for probe in PROBES {
+            let kebab = probe
+                .id
+                .bytes()
+                .all(|b| b.is_ascii_lowercase() || b == b'-');
+            assert!(kebab, "{}", probe.id);
+            assert!(!probe.title.is_empty() && !probe.adds.is_empty());
+        }
+    }
+
+    #[test]
+    fn what_is_missing_says_why() {
+        for probe in PROBES {
+            if let Availability::Missing(missing) = (probe.availability)() {
+                assert!(!missing.reason.is_empty(), "{}", probe.id);
+            }
+        }
+    }
+}

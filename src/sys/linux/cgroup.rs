@@ -1,0 +1,471 @@
+//! Control groups: where ours are, which limits of CPU time stand above us, and a group of our own
+//! for the commands.
+//!
+//! Version 2 is preferred wherever it is mounted, also beside version 1: its `cpu.stat` counts CPU
+//! time in every group, without any controller (`Documentation/admin-guide/cgroup-v2.rst`).
+
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::evidence::{Availability, Missing};
+use crate::sys::unix;
+
+/// First part of the names of our groups.
+const PREFIX: &str = "offbench-";
+/// How often a group that is still busy is tried to be removed.
+const TRIES: u32 = 20;
+
+/// One mounted hierarchy as we see it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Hierarchy {
+    /// Whether it is version 2.
+    pub(crate) unified: bool,
+    /// Controllers of version 1, as mounted: `cpu,cpuacct`.
+    pub(crate) controllers: String,
+    /// Where it is mounted.
+    pub(crate) mount: PathBuf,
+    /// The folder of our own group, as far as it can be seen.
+    pub(crate) own: PathBuf,
+}
+
+impl Hierarchy {
+    /// Whether version 1 carries that controller here.
+    fn has(&self, controller: &str) -> bool {
+        !self.unified && self.controllers.split(',').any(|one| one == controller)
+    }
+
+    /// Our group and those above it, as far as they can be seen.
+    fn levels(&self) -> impl Iterator<Item = &Path> {
+        self.own
+            .ancestors()
+            .take_while(|folder| folder.starts_with(&self.mount))
+    }
+}
+
+/// From `/proc/self/mountinfo` and `/proc/self/cgroup` to the hierarchies (`proc(5)`,
+/// `cgroups(7)`).
+fn parse(mounts: &str, groups: &str) -> Vec<Hierarchy> {
+    let mut found = Vec::new();
+    for line in mounts.lines() {
+        let Some((place, kind)) = line.split_once(" - ") else {
+            continue;
+        };
+        let mut place = place.split(' ').skip(3);
+        let (Some(root), Some(mount)) = (place.next(), place.next()) else {
+            continue;
+        };
+        let mut kind = kind.split(' ');
+        let unified = match kind.next() {
+            Some("cgroup2") => true,
+            Some("cgroup") => false,
+            _ => continue,
+        };
+        let options = kind.nth(1).unwrap_or_default();
+        let Some((controllers, path)) = group_of(groups, unified, options) else {
+            continue;
+        };
+        let mount = PathBuf::from(unescaped(mount));
+        found.push(Hierarchy {
+            unified,
+            controllers,
+            own: own_folder(&mount, root, &path),
+            mount,
+        });
+    }
+    found
+}
+
+/// Our line of `/proc/self/cgroup` for a mount with these options: controllers and path.
+fn group_of(groups: &str, unified: bool, options: &str) -> Option<(String, String)> {
+    let fits = |controllers: &str| {
+        if unified {
+            controllers.is_empty()
+        } else {
+            let mut all = controllers.split(',');
+            !controllers.is_empty() && all.all(|one| options.split(',').any(|have| have == one))
+        }
+    };
+    groups.lines().find_map(|line| {
+        let mut parts = line.splitn(3, ':');
+        let (_, controllers, path) = (parts.next()?, parts.next()?, parts.next()?);
+        fits(controllers).then(|| (controllers.to_owned(), path.to_owned()))
+    })
+}
+
+/// In a container the mount may show only part of the tree, and the path may count from elsewhere.
+fn own_folder(mount: &Path, root: &str, path: &str) -> PathBuf {
+    let below = Path::new(path).strip_prefix(root).ok();
+    let plain = below.filter(|below| {
+        below
+            .components()
+            .all(|part| matches!(part, std::path::Component::Normal(_)))
+    });
+    plain.map_or_else(|| mount.to_path_buf(), |below| mount.join(below))
+}
+
+/// Blanks in paths are written as `\040`.
+fn unescaped(text: &str) -> String {
+    text.replace("\\040", " ").replace("\\011", "\t")
+}
+
+/// The hierarchies mounted here.
+pub(crate) fn hierarchies() -> Vec<Hierarchy> {
+    let read = |path| fs::read_to_string(path).unwrap_or_default();
+    let mut all = parse(&read("/proc/self/mountinfo"), &read("/proc/self/cgroup"));
+    for one in &mut all {
+        if !one.own.is_dir() {
+            one.own.clone_from(&one.mount);
+        }
+    }
+    all
+}
+
+/// A limit of CPU time on our group or one above it.
+#[derive(Debug)]
+pub(crate) struct Quota {
+    /// Its `cpu.stat`.
+    pub(crate) stat: File,
+    /// CPUs' worth of time it allows.
+    pub(crate) cpus: f64,
+}
+
+/// Every limit of CPU time that stands above us; an empty list where there is none.
+pub(crate) fn quotas() -> Availability<Vec<Quota>> {
+    let all = hierarchies();
+    let with_cpu = |one: &&Hierarchy| one.unified || one.has("cpu");
+    let mut seen = false;
+    let mut found = Vec::new();
+    for hierarchy in all.iter().filter(with_cpu) {
+        for folder in hierarchy.levels() {
+            seen |= folder.join("cpu.stat").is_file();
+            let limit = limit_of(folder, hierarchy.unified);
+            let stat = File::open(folder.join("cpu.stat"));
+            if let (Some(cpus), Ok(stat)) = (limit, stat) {
+                found.push(Quota { stat, cpus });
+            }
+        }
+    }
+    if seen {
+        Availability::Ready(found)
+    } else {
+        Availability::Missing(Missing::because("no cgroup with cpu.stat is mounted here"))
+    }
+}
+
+fn limit_of(folder: &Path, unified: bool) -> Option<f64> {
+    let text = |name: &str| fs::read_to_string(folder.join(name)).ok();
+    if unified {
+        return quota_v2(&text("cpu.max")?);
+    }
+    quota_v1(&text("cpu.cfs_quota_us")?, &text("cpu.cfs_period_us")?)
+}
+
+/// `max 100000` or `20000 100000`.
+fn quota_v2(text: &str) -> Option<f64> {
+    let (quota, period) = text.trim().split_once(' ')?;
+    quota_v1(quota, period)
+}
+
+/// A negative quota is none.
+fn quota_v1(quota: &str, period: &str) -> Option<f64> {
+    let quota: f64 = quota.trim().parse().ok()?;
+    let period: f64 = period.trim().parse().ok()?;
+    (quota > 0.0 && period > 0.0).then(|| quota / period)
+}
+
+/// A limit of memory on our group or one above it, the tightest.
+#[derive(Debug)]
+pub(crate) struct MemoryLimit {
+    /// What it allows.
+    pub(crate) bytes: u64,
+    /// `memory.events`, or `memory.failcnt` of version 1: how often it was hit.
+    pub(crate) events: File,
+}
+
+/// The tightest limit of memory that stands above us.
+pub(crate) fn memory_limit() -> Option<MemoryLimit> {
+    let all = hierarchies();
+    let with_memory = all.iter().filter(|one| one.unified || one.has("memory"));
+    let limits = with_memory.flat_map(|hierarchy| {
+        let unified = hierarchy.unified;
+        hierarchy
+            .levels()
+            .filter_map(move |folder| memory_limit_of(folder, unified))
+    });
+    limits.min_by_key(|limit| limit.bytes)
+}
+
+fn memory_limit_of(folder: &Path, unified: bool) -> Option<MemoryLimit> {
+    let number = |name: &str| -> Option<u64> {
+        let text = fs::read_to_string(folder.join(name)).ok()?;
+        text.trim().parse().ok()
+    };
+    let (bytes, events) = if unified {
+        let high = number("memory.high").unwrap_or(u64::MAX);
+        let most = number("memory.max").unwrap_or(u64::MAX);
+        (high.min(most), "memory.events")
+    } else {
+        (number("memory.limit_in_bytes")?, "memory.failcnt")
+    };
+    // Version 1 writes "no limit" as the largest multiple of a page.
+    let events = File::open(folder.join(events)).ok()?;
+    (bytes < u64::MAX / 4).then_some(MemoryLimit { bytes, events })
+}
+
+/// A group of our own in which the commands run. Removed when it goes out of scope.
+#[derive(Debug)]
+pub(crate) struct OwnGroup {
+    folder: PathBuf,
+    /// Held open and locked, so that others see that somebody uses it.
+    _lock: File,
+    /// Where a process enters by writing `0`.
+    procs: File,
+    /// `cpu.stat`, or `cpuacct.usage` of version 1.
+    pub(crate) cpu: File,
+    /// `cpu.pressure`.
+    pub(crate) queue: Option<File>,
+    /// `io.pressure`.
+    pub(crate) io: Option<File>,
+    /// `memory.pressure`.
+    pub(crate) memory: Option<File>,
+    unified: bool,
+}
+
+impl OwnGroup {
+    /// Makes a group below ours, after removing those that killed processes have left.
+    pub(crate) fn create() -> Availability<Self> {
+        let all = hierarchies();
+        let unified = all.iter().find(|one| one.unified);
+        // Where `cpu` is mounted with it, a group of its own would change the command's share of
+        // the CPUs.
+        let alone = |one: &&Hierarchy| one.has("cpuacct") && !one.has("cpu");
+        let Some(hierarchy) = unified.or_else(|| all.iter().find(alone)) else {
+            let why = "no cgroup of version 2 is mounted here";
+            return Availability::Missing(Missing::because(why));
+        };
+        Self::below(&hierarchy.own, hierarchy.unified)
+    }
+
+    /// Makes a group in that folder.
+    pub(crate) fn below(parent: &Path, unified: bool) -> Availability<Self> {
+        sweep(parent);
+        match Self::make(parent, unified) {
+            Ok(group) => Availability::Ready(group),
+            Err(error) => Availability::Missing(refused(parent, &error)),
+        }
+    }
+
+    fn make(parent: &Path, unified: bool) -> io::Result<Self> {
+        let folder = parent.join(format!("{PREFIX}{}", super::clock::now()));
+        fs::create_dir(&folder)?;
+        let made = Self::open(&folder, unified).and_then(|group| {
+            group.try_to_enter()?;
+            Ok(group)
+        });
+        if made.is_err() {
+            let _ = fs::remove_dir(&folder);
+        }
+        made
+    }
+
+    fn open(folder: &Path, unified: bool) -> io::Result<Self> {
+        let lock = File::open(folder)?;
+        if !lock_folder(&lock) {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        let cpu = if unified { "cpu.stat" } else { "cpuacct.usage" };
+        Ok(Self {
+            procs: File::options()
+                .write(true)
+                .open(folder.join("cgroup.procs"))?,
+            cpu: File::open(folder.join(cpu))?,
+            queue: File::open(folder.join("cpu.pressure")).ok(),
+            io: File::open(folder.join("io.pressure")).ok(),
+            memory: File::open(folder.join("memory.pressure")).ok(),
+            folder: folder.to_path_buf(),
+            _lock: lock,
+            unified,
+        })
+    }
+
+    /// The descriptor to which a process writes `0` to enter.
+    pub(crate) fn entrance(&self) -> i32 {
+        self.procs.as_raw_fd()
+    }
+
+    /// Whether it is of version 2.
+    pub(crate) fn unified(&self) -> bool {
+        self.unified
+    }
+
+    /// Having made the folder does not mean that processes may be moved: the rules ask for rights
+    /// on the group above, too. So one process tries.
+    fn try_to_enter(&self) -> io::Result<()> {
+        // SAFETY: the child makes two system calls on numbers and a literal, then ends.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            // SAFETY: as above; `_exit` runs nothing of ours.
+            unsafe {
+                let done = libc::write(self.entrance(), c"0".as_ptr().cast(), 1);
+                let number = if done == 1 {
+                    0
+                } else {
+                    *libc::__errno_location()
+                };
+                libc::_exit(number & 127);
+            }
+        }
+        if child < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        let ended = unix::reap(child).map_err(io::Error::other)?;
+        match ended.outcome.code() {
+            Some(0) => Ok(()),
+            code => Err(io::Error::from_raw_os_error(code.unwrap_or(0).into())),
+        }
+    }
+
+    /// Moves whoever still lives in it to the group above.
+    fn clear(&self) {
+        let Some(parent) = self.folder.parent() else {
+            return;
+        };
+        let living = fs::read_to_string(self.folder.join("cgroup.procs")).unwrap_or_default();
+        for pid in living.lines() {
+            let _ = fs::write(parent.join("cgroup.procs"), pid);
+        }
+    }
+}
+
+impl Drop for OwnGroup {
+    fn drop(&mut self) {
+        for _ in 0..TRIES {
+            if fs::remove_dir(&self.folder).is_ok() || !self.folder.exists() {
+                return;
+            }
+            self.clear();
+            unix::pause(Duration::from_millis(1));
+        }
+    }
+}
+
+/// Locks a folder for as long as it is open.
+fn lock_folder(folder: &File) -> bool {
+    // SAFETY: plain system call on an open descriptor.
+    unsafe { libc::flock(folder.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) == 0 }
+}
+
+/// Removes groups of ours that nobody holds: what a killed offbench has left.
+fn sweep(parent: &Path) {
+    let Ok(entries) = fs::read_dir(parent) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let ours = entry
+            .file_name()
+            .as_encoded_bytes()
+            .starts_with(PREFIX.as_bytes());
+        if !ours {
+            continue;
+        }
+        let path = entry.path();
+        if File::open(&path).is_ok_and(|folder| lock_folder(&folder)) {
+            let _ = fs::remove_dir(&path);
+        }
+    }
+}
+
+/// Why no group can be had, and what would change that.
+fn refused(parent: &Path, error: &io::Error) -> Missing {
+    let folder = parent.display();
+    match error.raw_os_error() {
+        Some(libc::EROFS) => Missing::because(format!("{folder} is read-only"))
+            .remedy("give the container a writable cgroup (--cgroupns=private, rw mount)"),
+        Some(libc::EACCES | libc::EPERM) => {
+            Missing::because(format!("no permission to make a group in {folder}"))
+                .remedy("systemd-run --user --scope -p Delegate=yes offbench …")
+        }
+        _ => Missing::because(format!("cannot make a group in {folder}: {error}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HYBRID: &str = "\
+31 23 0:28 / /sys/fs/cgroup rw,relatime - tmpfs tmpfs rw,mode=755
+32 31 0:29 / /sys/fs/cgroup/cpu rw,relatime - cgroup cgroup rw,cpu
+33 31 0:30 / /sys/fs/cgroup/cpuacct rw,relatime - cgroup cgroup rw,cpuacct
+40 31 0:37 / /sys/fs/cgroup/systemd rw,relatime - cgroup cgroup rw,name=systemd
+41 31 0:38 / /sys/fs/cgroup/unified rw,relatime shared:9 - cgroup2 cgroup2 rw
+";
+    const GROUPS: &str = "9:name=systemd:/\n2:cpuacct:/a/b\n1:cpu:/limited\n0::/x\n";
+
+    #[test]
+    fn both_versions_beside_each_other() {
+        let all = parse(HYBRID, GROUPS);
+        let owns: Vec<_> = all.iter().map(|one| one.own.to_str().unwrap()).collect();
+        assert_eq!(
+            owns,
+            [
+                "/sys/fs/cgroup/cpu/limited",
+                "/sys/fs/cgroup/cpuacct/a/b",
+                "/sys/fs/cgroup/systemd/",
+                "/sys/fs/cgroup/unified/x"
+            ]
+        );
+        let levels: Vec<_> = all[1].levels().collect();
+        assert_eq!(levels.len(), 3);
+        assert!(all[3].unified && all[1].has("cpuacct") && !all[1].has("cpu"));
+    }
+
+    #[test]
+    fn a_container_sees_only_its_part() {
+        // Docker with version 1 and the host's namespace: the mount's root is the container.
+        let mounts =
+            "9 8 0:2 /docker/ab /sys/fs/cgroup/cpu,cpuacct ro - cgroup cgroup rw,cpu,cpuacct\n";
+        let all = parse(mounts, "4:cpu,cpuacct:/docker/ab\n");
+        assert_eq!(all[0].own, Path::new("/sys/fs/cgroup/cpu,cpuacct"));
+        assert_eq!(all[0].controllers, "cpu,cpuacct");
+        // A path that leads out of what is mounted.
+        let mounts = "9 8 0:2 / /sys/fs/cgroup ro - cgroup2 cgroup rw\n";
+        let all = parse(mounts, "0::/../../other\n");
+        assert_eq!(all[0].own, Path::new("/sys/fs/cgroup"));
+    }
+
+    #[test]
+    fn limits_of_both_versions() {
+        assert_eq!(quota_v2("max 100000\n"), None);
+        assert_eq!(quota_v2("20000 100000\n"), Some(0.2));
+        assert_eq!(quota_v1("-1\n", "100000\n"), None);
+        assert_eq!(quota_v1("150000\n", "100000\n"), Some(1.5));
+    }
+
+    #[test]
+    fn a_refusal_has_a_reason_and_a_remedy() {
+        let nobody = refused(Path::new("/g"), &io::Error::from_raw_os_error(libc::EACCES));
+        assert!(nobody.remedy.unwrap().contains("Delegate=yes"));
+        let container = refused(Path::new("/g"), &io::Error::from_raw_os_error(libc::EROFS));
+        assert_eq!(container.reason, "/g is read-only");
+    }
+
+    #[test]
+    fn groups_are_removed_also_those_of_the_dead() {
+        // Only where we may make groups; elsewhere there is nothing to remove.
+        let Availability::Ready(group) = OwnGroup::create() else {
+            return;
+        };
+        let parent = group.folder.parent().unwrap().to_path_buf();
+        let stale = parent.join(format!("{PREFIX}stale"));
+        fs::create_dir(&stale).unwrap();
+        sweep(&parent);
+        assert!(!stale.exists() && group.folder.exists());
+        let folder = group.folder.clone();
+        drop(group);
+        assert!(!folder.exists());
+    }
+}
