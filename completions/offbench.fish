@@ -25,6 +25,9 @@ complete -c offbench -s s -l setup -d 'Once before the first run' -r
 complete -c offbench -s p -l prepare -d 'Before each run, also warm-up' -r
 complete -c offbench -s C -l conclude -d 'After each run, also a failed one' -r
 complete -c offbench -s c -l cleanup -d 'Once after the last run' -r
+complete -c offbench -l explain -d 'Name what is waited for' -r -f -a "auto\t'When a warning has no named cause, and the number of runs is not fixed by --runs'
+always\t'For every command'
+never\t'For none'"
 complete -c offbench -l reference -d 'Command to compare with, or fastest' -r
 complete -c offbench -l reference-name -d 'Name of the reference in reports' -r
 complete -c offbench -l baseline -d 'Compare with this saved session' -r -F
@@ -77,6 +80,7 @@ complete -c offbench -l argv -d 'Words after -- are one command'
 complete -c offbench -l zip -d 'Pair parameters instead of combining them'
 complete -c offbench -l show-output -d 'Let commands print (--output=inherit)'
 complete -c offbench -l check-output -d 'All runs must write the same'
+complete -c offbench -l trace -d 'Count every blocking call in an extra run'
 complete -c offbench -l expect-wait -d 'Waiting is intended: no finding'
 complete -c offbench -l wait-descendants -d 'Runs end with their last process'
 complete -c offbench -l noise -d 'Measure one command against itself: the smallest difference detectable here now'

@@ -4,6 +4,10 @@ module completions {
     [ "rounds" "sequential" ]
   }
 
+  def "nu-complete offbench explain" [] {
+    [ "auto" "always" "never" ]
+  }
+
   def "nu-complete offbench fail_on" [] {
     [ "note" "warning" "severe" ]
   }
@@ -63,6 +67,8 @@ module completions {
     --prepare(-p): string     # Before each run, also warm-up
     --conclude(-C): string    # After each run, also a failed one
     --cleanup(-c): string     # Once after the last run
+    --explain: string@"nu-complete offbench explain" # Name what is waited for
+    --trace                   # Count every blocking call in an extra run
     --expect-wait             # Waiting is intended: no finding
     --wait-descendants        # Runs end with their last process
     --reference: string       # Command to compare with, or fastest

@@ -1,38 +1,43 @@
-//! Programs that wait for a known cause are told so: shares and causes, no absolute times.
+//! Programs that wait for a known cause are told so by the real program: causes and shares, no
+//! absolute times. Each case runs as who runs the tests and as a plain user, with switch records and
+//! without.
 #![cfg(target_os = "linux")]
 #![allow(clippy::disallowed_methods, reason = "tests start programs")]
-#![allow(clippy::expect_used, reason = "a test that cannot start fails")]
-#![allow(unsafe_code, reason = "a test refuses itself system calls")]
+#![allow(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that cannot start fails"
+)]
+#![allow(unsafe_code, reason = "a test refuses its program system calls")]
 
-use std::ffi::OsString;
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock};
-use std::time::Duration;
 
-use offbench::evidence::{Cause, Depth};
-use offbench::explain::{Pass, attribute};
-use offbench::probe::explain::{Command, ExplainError, Options, diagnose, explain};
-use offbench::probe::trace::trace;
-use offbench::sample::Attribution;
+use serde_json::Value;
 
-/// The workload program, built once.
-fn program() -> &'static Path {
-    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| {
+/// A folder that everybody may use, with the programs in it.
+fn folder() -> &'static Path {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(|| {
+        let name = format!("offbench-explain-{}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&folder).expect("a folder");
+        std::fs::set_permissions(&folder, PermissionsExt::from_mode(0o1777)).expect("open to all");
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/waits.rs");
-        let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("waits");
-        let made = |path: &Path| path.metadata().and_then(|found| found.modified()).ok();
-        if made(&program) < made(&source) {
-            let built = std::process::Command::new("rustc")
-                .args(["--edition", "2024", "-O", "-o"])
-                .args([&program, &source])
-                .status()
-                .expect("rustc runs");
-            assert!(built.success());
-        }
-        program
+        let built = Command::new("rustc")
+            .args(["--edition", "2024", "-O", "-o"])
+            .args([&folder.join("waits"), &source])
+            .status()
+            .expect("rustc runs");
+        assert!(built.success());
+        std::fs::copy(env!("CARGO_BIN_EXE_offbench"), folder.join("offbench")).expect("a copy");
+        folder
     })
 }
 
@@ -43,59 +48,159 @@ fn alone() -> MutexGuard<'static, ()> {
         .unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// A directory of this test run, writable for whoever runs it.
-fn directory() -> PathBuf {
-    let directory = std::env::temp_dir().join(format!("offbench-explain-{}", std::process::id()));
-    std::fs::create_dir_all(&directory).expect("a directory");
-    directory
+/// Who runs the program and what it is refused.
+#[derive(Debug, Clone, Copy)]
+struct Setting {
+    plain_user: bool,
+    refused: Option<(i64, i32)>,
 }
 
-fn command(words: &[&str]) -> Command {
-    let mut arguments = vec![OsString::from(program())];
-    arguments.extend(words.iter().map(OsString::from));
-    Command {
-        arguments,
-        directory: Some(directory()),
-        ..Command::default()
+const RECORDS: Setting = Setting {
+    plain_user: false,
+    refused: None,
+};
+const NO_RECORDS: Setting = Setting {
+    refused: Some((libc::SYS_perf_event_open, libc::EPERM)),
+    ..RECORDS
+};
+
+fn settings() -> impl Iterator<Item = Setting> {
+    let users: &[bool] = if is_root() { &[false, true] } else { &[false] };
+    users.iter().flat_map(|&plain_user| {
+        [RECORDS, NO_RECORDS].map(|setting| Setting {
+            plain_user,
+            ..setting
+        })
+    })
+}
+
+fn is_root() -> bool {
+    // SAFETY: only returns a number.
+    unsafe { libc::getuid() == 0 }
+}
+
+/// Installs a filter that refuses a call, as a container's seccomp profile does it.
+fn refuse(call: i64, error: i32) -> std::io::Result<()> {
+    let row = |code, jt, jf, k| libc::sock_filter { code, jt, jf, k };
+    let rows = [
+        row(0x20, 0, 0, 0),
+        row(0x15, 0, 1, call as u32),
+        row(0x06, 0, 0, libc::SECCOMP_RET_ERRNO | error as u32),
+        row(0x06, 0, 0, libc::SECCOMP_RET_ALLOW),
+    ];
+    let filter = libc::sock_fprog {
+        len: 4,
+        filter: rows.as_ptr().cast_mut(),
+    };
+    // SAFETY: the program outlives the call, which copies it.
+    let refused = unsafe {
+        libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+        libc::prctl(
+            libc::PR_SET_SECCOMP,
+            libc::SECCOMP_MODE_FILTER,
+            &raw const filter,
+        )
+    };
+    if refused == 0 {
+        Ok(())
+    } else {
+        Err(std::io::Error::last_os_error())
     }
 }
 
-fn explained(words: &[&str], records: bool) -> Attribution {
-    let second = Duration::from_secs(1);
-    let wall = Duration::from_millis(100);
-    let made = explain(&command(words), records, wall, second)
-        .expect("it runs")
-        .expect("a run");
+/// The program with its JSON going to that file.
+fn offbench(setting: Setting, file: &Path, options: &[&str], words: &[&str]) -> Command {
+    let mut command = Command::new(folder().join("offbench"));
+    command
+        .args(["--style", "basic", "-w0", "--export-json"])
+        .arg(file)
+        .args(options)
+        .args(["--argv", "--"])
+        .arg(folder().join("waits"))
+        .args(words)
+        .current_dir(folder());
+    if setting.plain_user {
+        command.uid(65534).gid(65534);
+    }
+    if let Some((call, error)) = setting.refused {
+        // SAFETY: only plain system calls between fork and exec.
+        unsafe { command.pre_exec(move || refuse(call, error)) };
+    }
+    command
+}
+
+/// What the program says about one command: our part of the JSON, and the words on the screen.
+fn says(setting: Setting, options: &[&str], words: &[&str]) -> (Value, String) {
+    static FILES: AtomicU32 = AtomicU32::new(0);
+    let number = FILES.fetch_add(1, Ordering::Relaxed);
+    let file = folder().join(format!("{number}.json"));
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = offbench(setting, &file, options, words)
+        .output()
+        .expect("it runs");
+    let stderr = String::from_utf8_lossy(&stderr);
+    assert!(status.success(), "{words:?} {stderr}");
+    let text = std::fs::read(&file).expect("its JSON");
+    let mut document: Value = serde_json::from_slice(&text).expect("JSON");
+    let ours = document["results"][0]["offbench"].take();
+    let screen = String::from_utf8_lossy(&stdout);
+    let words: Vec<&str> = screen.split_whitespace().collect();
+    (ours, words.join(" "))
+}
+
+const ALWAYS: &[&str] = &["-r2", "--explain", "always"];
+
+fn explained(setting: Setting, words: &[&str]) -> Value {
+    let (said, _) = says(setting, ALWAYS, words);
+    let part = |name: &str| said["explain"][name].as_f64().expect(name);
+    let sum = part("busy") + part("queued") + part("idle");
+    assert!((sum - part("wall")).abs() < 1e-6, "{said:#}");
+    let depth = if setting.refused == NO_RECORDS.refused {
+        "sampling"
+    } else {
+        "tracing"
+    };
+    // A machine that refuses switch records itself has sampling everywhere.
+    let limits = said["explain"]["limits"].to_string();
     assert!(
-        (made.busy + made.queued + made.idle - made.wall).abs() < 1e-6,
-        "{made:?}"
+        said["explain"]["depth"] == depth || limits.contains("perf"),
+        "{said:#}"
     );
-    made
+    said
 }
 
-/// Share of the idle time blamed on that cause.
-fn share(made: &Attribution, cause: Cause) -> f64 {
-    let time: f64 = made
-        .waits
-        .iter()
-        .filter(|wait| wait.cause == cause)
-        .map(|wait| wait.seconds)
-        .sum();
-    time / made.idle.max(1e-9)
+/// Share of the named idle time blamed on that cause. On a busy machine the sampler misses waits.
+fn share(said: &Value, cause: &str) -> f64 {
+    let waits = said["explain"]["waits"].as_array().expect("waits");
+    let seconds = |wait: &Value| wait["seconds"].as_f64().unwrap_or(0.0);
+    let all: f64 = waits.iter().map(seconds).sum();
+    let of = waits.iter().filter(|wait| wait["cause"] == cause);
+    of.map(seconds).sum::<f64>() / all.max(1e-9)
 }
 
-fn assert_waits_for(words: &[&str], cause: Cause, detail: &str) {
-    for records in [true, false] {
-        let made = explained(words, records);
-        assert!(share(&made, cause) > 0.8, "{words:?} {made:#?}");
-        assert!(made.waits[0].detail.contains(detail), "{words:?} {made:#?}");
+fn first_detail(said: &Value) -> &str {
+    said["explain"]["waits"][0]["detail"].as_str().unwrap_or("")
+}
+
+fn assert_waits_for(words: &[&str], cause: &str, detail: &str) {
+    for setting in settings() {
+        let said = explained(setting, words);
+        assert!(share(&said, cause) > 0.6, "{setting:?} {words:?} {said:#}");
+        let first = first_detail(&said);
+        assert!(first.contains(detail), "{setting:?} {words:?} {first}");
+        let causes = said["causes"].as_array().expect("causes");
+        let named = causes.iter().any(|line| line["id"] == cause);
+        assert!(named, "{setting:?} {said:#}");
     }
 }
 
 fn server(words: &[&str]) -> (Child, String) {
-    let mut child = std::process::Command::new(program())
+    let mut child = Command::new(folder().join("waits"))
         .args(words)
-        .current_dir(directory())
+        .current_dir(folder())
         .stdout(Stdio::piped())
         .spawn()
         .expect("the server starts");
@@ -105,318 +210,325 @@ fn server(words: &[&str]) -> (Child, String) {
     (child, line.trim().to_string())
 }
 
+fn stop(mut child: Child) {
+    child.kill().expect("it lives");
+    child.wait().expect("it ends");
+}
+
 #[test]
-fn its_own_sleep() {
+fn its_own_sleep_is_at_most_a_note() {
     let _turn = alone();
-    assert_waits_for(&["sleep", "80"], Cause::Sleep, "nanosleep");
+    assert_waits_for(&["sleep", "80"], "sleep", "nanosleep");
+    let (said, screen) = says(RECORDS, ALWAYS, &["sleep", "80"]);
+    assert_eq!(said["tier"], "note", "{said:#}");
+    assert!(
+        screen.contains("the command's own sleep or timeout"),
+        "{screen}"
+    );
+    assert!(screen.contains("--expect-wait"), "{screen}");
+    let silent = [ALWAYS, &["--expect-wait"]].concat();
+    let (said, _) = says(RECORDS, &silent, &["sleep", "80"]);
+    assert_eq!(said["tier"], "none", "{said:#}");
 }
 
 #[test]
 fn a_nap_under_a_lock_is_a_sleep_and_no_lock() {
     let _turn = alone();
-    for records in [true, false] {
-        let made = explained(&["futex-nap", "4"], records);
-        assert!(share(&made, Cause::Sleep) > 0.8, "{made:#?}");
-        assert!(share(&made, Cause::Lock) < 0.15, "{made:#?}");
-        assert_eq!(made.threads, 5);
+    for setting in settings() {
+        let said = explained(setting, &["futex-nap", "4"]);
+        assert!(share(&said, "sleep") > 0.8, "{setting:?} {said:#}");
+        assert!(share(&said, "lock") < 0.15, "{setting:?} {said:#}");
+        assert_eq!(said["explain"]["threads"], 5);
     }
 }
 
 #[test]
 fn a_pipe_whose_writer_sleeps_is_a_sleep_and_no_pipe() {
     let _turn = alone();
-    assert_waits_for(&["pipe-nap", "80"], Cause::Sleep, "nanosleep");
+    assert_waits_for(&["pipe-nap", "80"], "sleep", "nanosleep");
 }
 
 #[test]
 fn a_sleep_behind_more_cpu_than_wall_is_found() {
     let _turn = alone();
-    let made = explained(&["parallel-then-sleep", "40", "60"], true);
-    assert!(share(&made, Cause::Sleep) > 0.8, "{made:#?}");
-    assert!((0.055..0.09).contains(&made.idle), "{made:#?}");
+    let (said, screen) = says(RECORDS, ALWAYS, &["parallel-then-sleep", "40", "60"]);
+    assert!(share(&said, "sleep") > 0.8, "{said:#}");
+    let idle = said["explain"]["idle"].as_f64().unwrap();
+    assert!((0.055..0.09).contains(&idle), "{said:#}");
+    // On a busy machine idle time is a smaller part, and no finding.
+    let wall = said["explain"]["wall"].as_f64().unwrap();
+    if idle > 0.3 * wall {
+        assert!(screen.contains("[sleep]"), "{screen}");
+    }
+}
+
+#[test]
+fn threads_that_hand_on_a_lock_are_told_so() {
+    let _turn = alone();
+    let (said, screen) = says(RECORDS, ALWAYS, &["lock-burn", "2000"]);
+    let limits = said["explain"]["limits"].to_string();
+    let idle = said["explain"]["idle"].as_f64().unwrap();
+    assert!(
+        idle < 0.2 * said["explain"]["wall"].as_f64().unwrap(),
+        "{said:#}"
+    );
+    let serialised = screen.contains("a lock serialises them");
+    assert!(serialised || limits.contains("perf"), "{screen} {said:#}");
 }
 
 #[test]
 fn flushes_are_named_with_their_file() {
     let _turn = alone();
-    let made = explained(&["fsync", "flushed", "300"], true);
-    // A RAM disk flushes at once: then there is nothing to name.
-    if made.idle > 0.2 * made.wall {
-        assert_eq!(made.waits[0].cause, Cause::DiskFlush, "{made:#?}");
-        assert!(
-            made.waits
-                .iter()
-                .any(|wait| wait.detail == "fsync ./flushed"),
-            "{made:#?}"
-        );
-        assert!(
-            share(&made, Cause::DiskFlush) + 0.1 > made.named,
-            "{made:#?}"
-        );
+    for setting in settings().filter(|setting| setting.refused.is_none()) {
+        std::fs::remove_file(folder().join("flushed")).ok();
+        let said = explained(setting, &["fsync", "flushed", "300"]);
+        let part = |name: &str| said["explain"][name].as_f64().unwrap();
+        // A RAM disk flushes at once: then there is nothing to name.
+        if part("idle") > 0.2 * part("wall") {
+            assert_eq!(first_detail(&said), "fsync ./flushed", "{said:#}");
+            assert_eq!(said["explain"]["waits"][0]["cause"], "disk-flush");
+            assert!(share(&said, "disk-flush") > 0.8, "{said:#}");
+        }
+        std::fs::remove_file(folder().join("flushed")).ok();
     }
 }
 
 #[test]
 fn a_peer_is_named() {
     let _turn = alone();
-    for records in [true, false] {
-        let (mut child, port) = server(&["tcp-server", "5"]);
-        let options = Options {
-            records,
-            pass: Pass::Ticks,
-            rate: 1000.0,
-        };
-        let run = diagnose(&command(&["tcp", &port, "12"]), options)
-            .expect("it runs")
-            .run;
-        let made = attribute(&[run]).expect("a run");
-        child.wait().expect("the server ends");
-        assert!(share(&made, Cause::Network) > 0.8, "{made:#?}");
-        assert!(
-            made.waits[0].detail.ends_with(&format!("127.0.0.1:{port}")),
-            "{made:#?}"
-        );
-    }
+    let (child, port) = server(&["tcp-server", "5"]);
+    let peer = format!("127.0.0.1:{port}");
+    assert_waits_for(&["tcp", &port, "12"], "network", &peer);
+    let (_, screen) = says(RECORDS, ALWAYS, &["tcp", &port, "12"]);
+    let sentence = format!("waits for {peer} to answer: the server is outside");
+    assert!(screen.contains(&sentence), "{screen}");
+    stop(child);
 }
 
 #[test]
-fn a_local_service_is_named() {
+fn a_local_service_is_named_with_its_path() {
     let _turn = alone();
-    let path = directory().join("service.sock");
-    std::fs::remove_file(&path).ok();
-    let (mut child, _) = server(&["unix-server", "service.sock", "60"]);
-    let options = Options {
-        records: true,
-        pass: Pass::Ticks,
-        rate: 1000.0,
-    };
-    let run = diagnose(&command(&["unix", "service.sock"]), options)
-        .expect("it runs")
-        .run;
-    child.wait().expect("the server ends");
-    let made = attribute(&[run]).expect("a run");
-    assert!(share(&made, Cause::LocalService) > 0.8, "{made:#?}");
+    std::fs::remove_file(folder().join("service.sock")).ok();
+    let (child, _) = server(&["unix-server", "service.sock", "60"]);
+    for setting in settings() {
+        let said = explained(setting, &["unix", "service.sock"]);
+        assert!(share(&said, "local-service") > 0.8, "{setting:?} {said:#}");
+        let named = first_detail(&said).contains("service.sock");
+        assert!(named, "{setting:?} {said:#}");
+    }
+    stop(child);
 }
 
 #[test]
 fn a_file_lock_is_named_with_its_holder() {
     let _turn = alone();
-    let (mut child, _) = server(&["lock-held", "lk", "120"]);
-    let options = Options {
-        records: true,
-        pass: Pass::Ticks,
-        rate: 1000.0,
-    };
-    let run = diagnose(&command(&["lock", "lk"]), options)
-        .expect("it runs")
-        .run;
-    let pid = child.id();
-    child.wait().expect("the holder ends");
-    let made = attribute(&[run]).expect("a run");
-    assert!(share(&made, Cause::FileLock) > 0.8, "{made:#?}");
-    assert_eq!(
-        made.waits[0].detail,
-        format!("flock ./lk held by PID {pid} (waits)")
+    let (child, _) = server(&["lock-held", "lk", "60000"]);
+    let options = ["-r2", "--explain", "always", "--timeout", "0.2", "-i"];
+    let holder = format!("flock ./lk held by PID {} (waits)", child.id());
+    let (said, _) = says(RECORDS, &options, &["lock", "lk"]);
+    // Runs that were timed out are no measured runs that count, so nothing is explained.
+    assert!(said["explain"].is_null(), "{said:#}");
+    let (said, screen) = says(RECORDS, ALWAYS, &["lock-try", "lk", "150"]);
+    assert_eq!(first_detail(&said), holder, "{said:#}");
+    assert!(
+        screen.contains("waits for a file lock on ./lk held by"),
+        "{screen}"
     );
+    stop(child);
 }
 
 #[test]
 fn a_stopped_process_is_told_from_its_waits() {
     let _turn = alone();
-    let made = explained(&["stop", "80"], true);
-    assert!(share(&made, Cause::Stopped) > 0.7, "{made:#?}");
+    let said = explained(RECORDS, &["stop", "80"]);
+    assert!(share(&said, "stopped") > 0.7, "{said:#}");
 }
 
 #[test]
 fn computing_is_no_wait() {
     let _turn = alone();
-    let made = explained(&["burn", "60"], true);
-    assert!(made.idle < 0.1 * made.wall, "{made:#?}");
+    for setting in settings() {
+        let said = explained(setting, &["burn", "60"]);
+        let part = |name: &str| said["explain"][name].as_f64().unwrap();
+        assert!(part("idle") < 0.1 * part("wall"), "{setting:?} {said:#}");
+    }
 }
 
 #[test]
 fn exec_from_another_thread_keeps_the_account() {
     let _turn = alone();
-    let made = explained(&["exec-sleep", "60"], true);
-    assert!(
-        share(&made, Cause::Sleep) > 0.8 && made.idle > 0.05,
-        "{made:#?}"
-    );
+    let said = explained(RECORDS, &["exec-sleep", "60"]);
+    let idle = said["explain"]["idle"].as_f64().unwrap();
+    assert!(share(&said, "sleep") > 0.8 && idle > 0.05, "{said:#}");
 }
 
 #[test]
-fn every_switch_can_be_looked_at() {
+fn a_warning_without_a_name_is_explained_unless_runs_are_fixed() {
     let _turn = alone();
-    let options = Options {
-        records: true,
-        pass: Pass::Switches,
-        rate: 1000.0,
-    };
-    let run = diagnose(&command(&["futex-nap", "1"]), options)
-        .expect("it runs")
-        .run;
-    let made = attribute(&[run]).expect("a run");
-    assert!(share(&made, Cause::Sleep) > 0.8, "{made:#?}");
-}
-
-#[test]
-fn a_program_that_does_not_exist_is_an_error() {
-    let missing = Command {
-        arguments: vec!["./no-such".into()],
-        ..Command::default()
-    };
-    for records in [true, false] {
-        let options = Options {
-            records,
-            pass: Pass::Ticks,
-            rate: 1000.0,
-        };
-        assert!(matches!(
-            diagnose(&missing, options),
-            Err(ExplainError::Exec(_))
-        ));
+    let short = ["--min-time", "0.1", "-m5"];
+    let (said, _) = says(RECORDS, &short, &["sleep", "40"]);
+    assert_eq!(said["causes"][0]["id"], "sleep", "{said:#}");
+    assert!(said["phases"]["diagnostic"].as_u64() > Some(0), "{said:#}");
+    for options in [
+        &["-r5"][..],
+        &["--min-time", "0.1", "-m5", "--explain", "never"],
+        &["--min-time", "0.1", "-m5", "--expect-wait"],
+    ] {
+        let (said, _) = says(RECORDS, options, &["sleep", "40"]);
+        assert_eq!(said["phases"]["diagnostic"], 0, "{options:?} {said:#}");
+        assert!(said["explain"].is_null());
     }
-    assert!(matches!(trace(&missing), Err(ExplainError::Exec(_))));
-    let options = Options {
-        records: true,
-        pass: Pass::Ticks,
-        rate: 1000.0,
-    };
-    assert!(matches!(
-        diagnose(&Command::default(), options),
-        Err(ExplainError::Command)
-    ));
+    let (said, _) = says(RECORDS, &short, &["burn", "40"]);
+    assert_eq!(said["phases"]["diagnostic"], 0, "{said:#}");
 }
 
 #[test]
-fn without_records_the_depth_says_so() {
+fn diagnostic_runs_have_hooks_and_a_name_of_their_own() {
     let _turn = alone();
-    let made = explained(&["sleep", "30"], false);
-    assert_eq!((made.depth, made.tree_cpu), (Depth::Sampling, None));
+    let log = folder().join("hooks");
+    std::fs::remove_file(&log).ok();
+    let note = |hook: &str| format!("echo {hook} $OFFBENCH_ITERATION >> {}", log.display());
+    let (prepare, conclude) = (note("prepare"), note("conclude"));
+    let options = [
+        "-r1",
+        "--explain",
+        "always",
+        "--prepare",
+        &prepare,
+        "--conclude",
+        &conclude,
+    ];
+    let (said, _) = says(RECORDS, &options, &["sleep", "300"]);
+    let written = std::fs::read_to_string(&log).expect("hooks ran");
+    let lines: Vec<&str> = written.lines().collect();
+    let expected = [
+        "prepare 0",
+        "conclude 0",
+        "prepare explain-0",
+        "conclude explain-0",
+    ];
+    assert_eq!(lines, expected, "{said:#}");
+    std::fs::remove_file(&log).ok();
+}
+
+#[test]
+fn an_interrupt_in_a_diagnostic_run_loses_nothing() {
+    let _turn = alone();
+    let file = folder().join("cut.json");
+    let options = ["-r1", "--explain", "always"];
+    let mut command = offbench(RECORDS, &file, &options, &["sleep", "900"]);
+    let child = command.stdout(Stdio::piped()).spawn().expect("it runs");
+    std::thread::sleep(std::time::Duration::from_millis(1400));
+    // SAFETY: a plain system call; the process is our child and not reaped.
+    unsafe { libc::kill(child.id() as i32, libc::SIGINT) };
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(130));
+    let document: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    let said = &document["results"][0]["offbench"];
+    assert_eq!(said["phases"]["measured"], 1, "{said:#}");
+    assert_eq!(said["partial"], false, "{said:#}");
+}
+
+#[test]
+fn output_into_a_pipe_is_taken_from_a_diagnostic_run() {
+    let _turn = alone();
+    for more in [&[][..], &["--trace"]] {
+        let options = [ALWAYS, &["--output", "pipe"], more].concat();
+        let (said, _) = says(RECORDS, &options, &["talk", "300000", "40"]);
+        assert!(share(&said, "sleep") > 0.8, "{said:#}");
+    }
 }
 
 #[test]
 fn traced_calls_are_counted_exactly() {
     let _turn = alone();
-    let made = trace(&command(&["fsync", "traced", "50"])).expect("it runs");
-    let flush = made
-        .calls
-        .iter()
-        .find(|call| call.detail == "fsync ./traced")
-        .expect("a row");
-    assert_eq!((flush.calls, flush.cause), (50, Cause::DiskFlush));
-    assert!(flush.total > 0 && flush.longest <= flush.total && made.wall > flush.total);
-    let made = trace(&command(&["futex-nap", "1"])).expect("it runs");
-    let naps = made
-        .calls
-        .iter()
-        .find(|call| call.cause == Cause::Sleep)
-        .expect("a row");
-    assert_eq!(naps.calls, 20, "every thread is followed");
-    let made = trace(&command(&["pipe-nap", "10"])).expect("it runs");
-    assert!(
-        made.calls
-            .iter()
-            .any(|call| call.cause == Cause::Sleep && call.calls == 1)
-    );
-}
-
-/// As another user with a command that may not be read only its state is left.
-#[test]
-fn an_unreadable_command_is_explained_by_its_state() {
-    let _turn = alone();
-    let made = explained(&["undumpable-sleep", "60"], true);
-    // Root may read everything; a plain user loses the call, and says so.
-    let root = std::fs::read_dir("/proc/1/fd").is_ok();
-    let said = made
-        .limits
-        .iter()
-        .any(|limit| limit.contains("may not be read"));
-    assert!(
-        if root {
-            share(&made, Cause::Sleep) > 0.8
-        } else {
-            said
-        },
-        "{made:#?}"
-    );
-    assert!((made.idle - 0.06).abs() < 0.03, "{made:#?}");
-}
-
-/// Runs in a thread that is refused the calls, as a container's seccomp profile does it.
-fn refused<T: Send>(calls: &[i64], error: i32, run: impl FnOnce() -> T + Send) -> T {
-    let row = |code, jt, jf, k| libc::sock_filter { code, jt, jf, k };
-    let mut rows = vec![row(0x20, 0, 0, 0)];
-    for &call in calls {
-        rows.push(row(0x15, 0, 1, call as u32));
-        rows.push(row(0x06, 0, 0, libc::SECCOMP_RET_ERRNO | error as u32));
+    for setting in settings().filter(|setting| setting.refused.is_none()) {
+        std::fs::remove_file(folder().join("traced")).ok();
+        let options = ["-r2", "--trace"];
+        let (said, screen) = says(setting, &options, &["fsync", "traced", "50"]);
+        let calls = said["trace"]["calls"].as_array().expect("calls");
+        let flush = calls.iter().find(|call| call["detail"] == "fsync ./traced");
+        assert_eq!(flush.expect("a row")["calls"], 50, "{said:#}");
+        assert!(screen.contains("the measured: times of calls"), "{screen}");
+        std::fs::remove_file(folder().join("traced")).ok();
+        for (words, count) in [(&["futex-nap", "1"][..], 20), (&["pipe-nap", "10"], 1)] {
+            let (said, _) = says(setting, &options, words);
+            let calls = said["trace"]["calls"].as_array().expect("calls");
+            let naps = calls.iter().find(|call| call["cause"] == "sleep");
+            assert_eq!(
+                naps.expect("a row")["calls"],
+                count,
+                "every thread is followed"
+            );
+        }
     }
-    rows.push(row(0x06, 0, 0, libc::SECCOMP_RET_ALLOW));
-    let install = || {
-        let filter = libc::sock_fprog {
-            len: rows.len() as u16,
-            filter: rows.as_ptr().cast_mut(),
-        };
-        // SAFETY: the program outlives the call, which copies it.
-        let refused = unsafe {
-            libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-            libc::prctl(
-                libc::PR_SET_SECCOMP,
-                libc::SECCOMP_MODE_FILTER,
-                &raw const filter,
-            )
-        };
-        assert_eq!(refused, 0, "the filter is installed");
-    };
-    std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().spawn_scoped(scope, move || {
-            install();
-            run()
-        });
-        thread.expect("a thread").join().expect("it ends")
-    })
 }
 
 #[test]
-fn refused_switch_records_leave_the_sampler_and_say_so() {
+fn a_traced_run_ends_with_what_it_left_behind_and_at_its_time_limit() {
+    let _turn = alone();
+    let (said, _) = says(RECORDS, &["-r1", "--trace"], &["leave", "100000"]);
+    assert!(said["trace"]["calls"].is_array(), "{said:#}");
+    let limited = ["-r1", "--trace", "--timeout", "0.3", "-i"];
+    let marker = folder().join("fast-once");
+    std::fs::write(&marker, "").unwrap();
+    let (said, screen) = says(RECORDS, &limited, &["fast-once", "fast-once", "100000"]);
+    let outcome = said["runs"][1]["phase"].as_str();
+    assert_eq!(outcome, Some("diagnostic"), "{said:#} {screen}");
+}
+
+#[test]
+fn refused_tracing_is_told_and_leaves_no_process() {
+    let _turn = alone();
+    let setting = Setting {
+        refused: Some((libc::SYS_ptrace, libc::EPERM)),
+        ..RECORDS
+    };
+    let (said, screen) = says(setting, &["-r2", "--trace"], &["sleep", "10"]);
+    assert!(said["trace"].is_null(), "{said:#}");
+    assert!(screen.contains("ptrace is not permitted"), "{screen}");
+}
+
+#[test]
+fn refused_switch_records_leave_the_sampler_and_say_so_once() {
     let _turn = alone();
     for error in [libc::EPERM, libc::EACCES, libc::ENOSYS] {
-        let made = refused(&[libc::SYS_perf_event_open], error, || {
-            explained(&["sleep", "40"], true)
-        });
-        assert_eq!(made.depth, Depth::Sampling);
-        assert!(share(&made, Cause::Sleep) > 0.8, "{made:#?}");
-        assert!(
-            made.limits
-                .iter()
-                .any(|limit| limit.contains("perf_event_open")),
-            "{made:#?}"
-        );
+        let setting = Setting {
+            refused: Some((libc::SYS_perf_event_open, error)),
+            ..RECORDS
+        };
+        let (said, screen) = says(setting, ALWAYS, &["sleep", "40"]);
+        assert_eq!(said["explain"]["depth"], "sampling");
+        assert!(share(&said, "sleep") > 0.8, "{said:#}");
+        assert_eq!(screen.matches("perf_event").count(), 1, "{screen}");
     }
 }
 
 #[test]
 fn refused_memory_still_names_the_wait() {
     let _turn = alone();
-    let (mut child, port) = server(&["tcp-server", "5"]);
-    let made = refused(&[libc::SYS_process_vm_readv], libc::EPERM, || {
-        let options = Options {
-            records: true,
-            pass: Pass::Ticks,
-            rate: 1000.0,
-        };
-        diagnose(&command(&["tcp", &port, "12"]), options)
-    });
-    child.wait().expect("the server ends");
-    let made = attribute(&[made.expect("it runs").run]).expect("a run");
-    assert!(share(&made, Cause::Network) > 0.8, "{made:#?}");
+    let (child, port) = server(&["tcp-server", "5"]);
+    let setting = Setting {
+        refused: Some((libc::SYS_process_vm_readv, libc::EPERM)),
+        ..RECORDS
+    };
+    let (said, _) = says(setting, ALWAYS, &["tcp", &port, "12"]);
+    assert!(share(&said, "network") > 0.8, "{said:#}");
+    stop(child);
 }
 
+/// As another user with a command that may not be read only its state is left, as with Yama.
 #[test]
-fn refused_tracing_is_an_error_and_leaves_no_process() {
+fn an_unreadable_command_is_explained_by_its_state() {
     let _turn = alone();
-    let made = refused(&[libc::SYS_ptrace], libc::EPERM, || {
-        trace(&command(&["sleep", "10"]))
-    });
-    assert!(matches!(made, Err(ExplainError::Trace(_))), "{made:?}");
+    for setting in settings() {
+        let (said, screen) = says(setting, ALWAYS, &["undumpable-sleep", "60"]);
+        let idle = said["explain"]["idle"].as_f64().unwrap();
+        assert!((idle - 0.06).abs() < 0.03, "{said:#}");
+        if setting.plain_user || !is_root() {
+            assert_eq!(screen.matches("may not be read").count(), 1, "{screen}");
+        } else {
+            assert!(share(&said, "sleep") > 0.8, "{said:#}");
+        }
+    }
 }

@@ -5,6 +5,7 @@
 mod args;
 mod environment;
 mod exit;
+mod explain;
 mod generate;
 mod help;
 mod journal;

@@ -2,6 +2,7 @@
 
 use super::args::{Job, Target};
 use super::exit::Trouble;
+use super::explain::Explaining;
 use super::journal::Journal;
 use super::{shell_time, write};
 use crate::evidence::Availability;
@@ -55,6 +56,7 @@ pub(crate) fn execute(job: &Job) -> (Session, Journal) {
         executor: &mut executor,
         clock: &clock,
         observer: &mut audience,
+        policy: &Explaining::new(job),
     };
     let mut session = run::execute(&job.plan, &host, conditions, tools);
     if job.plan.counters {

@@ -6,7 +6,9 @@ use std::time::Duration;
 use super::args::Job;
 use crate::plan::{Benchmark, Explain, Hooks, IgnoreFailure, Invocation, Limits, Order, Output};
 use crate::plan::{Input, Plan, Warmup};
-use crate::run::{self, Event, Flow, Observer, ProcessExecutor, Session, SystemClock, Tools};
+use crate::run::{
+    self, Event, Flow, Observer, Policy, ProcessExecutor, Session, SystemClock, Tools,
+};
 use crate::sample::{Conditions, Host, Recording};
 use crate::unit::{TimeFormat, TimeUnit};
 
@@ -73,6 +75,7 @@ fn measure(job: &Job, like: &Benchmark, shell: &[std::ffi::OsString]) -> Option<
         executor: &mut executor,
         clock: &clock,
         observer: &mut Nobody,
+        policy: &Nobody,
     };
     let conditions = vec![Conditions::default()];
     let session = run::execute(&plan, &Host::default(), conditions, tools);
@@ -116,5 +119,11 @@ struct Nobody;
 impl Observer for Nobody {
     fn event(&mut self, _event: &Event<'_>) -> Flow {
         Flow::Continue
+    }
+}
+
+impl Policy for Nobody {
+    fn explains(&self, _recording: &Recording) -> bool {
+        false
     }
 }

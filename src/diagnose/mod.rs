@@ -4,15 +4,17 @@
 //! nothing and computes no interval of its own.
 
 pub mod balance;
+mod explained;
 mod finding;
 pub mod tier;
 pub mod words;
 
 use crate::evidence::{Cause, Class, Depth};
-use crate::sample::Recording;
+use crate::sample::{Attribution, Recording};
 use crate::stats::Estimate;
 
 pub use balance::Slices;
+pub use explained::Explained;
 pub use finding::Finding;
 use tier::Grounds;
 pub use tier::Tier;
@@ -95,6 +97,10 @@ pub struct Diagnosis {
     pub cpus_busy: Option<f64>,
     /// Who explains the spread.
     pub variance: Option<Variance>,
+    /// What diagnostic runs add, where there were any.
+    pub explained: Option<Explained>,
+    /// How many times as long the traced run took, where there was one.
+    pub trace_slowdown: Option<f64>,
 }
 
 /// Judges one benchmark. `None` without a measured run that counts.
@@ -102,31 +108,27 @@ pub struct Diagnosis {
 pub fn diagnose(recording: &Recording, figures: &Figures) -> Option<Diagnosis> {
     let slices = balance::slices(recording.measured())?;
     let causes = causes(recording, &slices);
-    let cause = causes
-        .first()
-        .filter(|line| line.cause != Cause::Unknown)
-        .map(|line| line.cause);
+    let attribution = recording.attribution.as_ref();
+    let cause = match attribution {
+        Some(_) => explained::main_cause(&causes),
+        None => causes.first().map(|line| line.cause),
+    };
+    let cause = cause.filter(|cause| *cause != Cause::Unknown);
     let findings = finding::findings(recording, &slices, figures);
-    let incomplete = findings.iter().any(|found| found.replaces_tier);
-    let expect_wait = recording.conditions.expect_wait;
-    let class = if incomplete {
+    let class = if findings.iter().any(|found| found.replaces_tier) {
         Class::Accounting
     } else {
-        main_class(&causes)
+        main_class(&causes, cause.filter(|_| attribution.is_some()))
     };
     let by_ratio = tier::by_ratio(&grounds(&slices, figures, cause.is_some()));
-    let toned = tier::toned(by_ratio, class, expect_wait);
-    let loudest = findings
-        .iter()
-        .map(|found| found.tier)
-        .max()
-        .unwrap_or_default();
-    let off_share = off_share(&slices);
+    let by_idle = attribution.map_or(Tier::None, |found| explained::idle_tier(found, figures));
+    let expect_wait = recording.conditions.expect_wait;
+    let toned = tier::toned(by_ratio.max(by_idle), class, expect_wait);
+    let loudest = findings.iter().map(|found| found.tier).max();
     let mut diagnosis = Diagnosis {
-        tier: toned.max(loudest),
+        tier: toned.max(loudest.unwrap_or_default()),
         ratio: figures.ratio,
-        off_share,
-        slices,
+        off_share: off_share(&slices),
         cause,
         headline: None,
         headline_tier: toned,
@@ -136,8 +138,14 @@ pub fn diagnose(recording: &Recording, figures: &Figures) -> Option<Diagnosis> {
         findings,
         cpus_busy: cpus_busy(figures),
         variance: figures.variance,
+        explained: attribution.map(|found| explained::explained(found, slices.wall)),
+        trace_slowdown: recording
+            .trace
+            .as_ref()
+            .map(|t| t.wall / slices.wall.max(1e-9)),
+        slices,
     };
-    speak(&mut diagnosis, toned);
+    diagnosis.speak(recording, by_idle > by_ratio);
     Some(diagnosis)
 }
 
@@ -158,8 +166,12 @@ fn grounds(slices: &Slices, figures: &Figures, named: bool) -> Grounds {
     }
 }
 
-/// The class that holds most of the off-CPU time.
-fn main_class(causes: &[CauseLine]) -> Class {
+/// The class of the cause that diagnostic runs named, or the one that holds most of the off-CPU
+/// time.
+fn main_class(causes: &[CauseLine], named: Option<Cause>) -> Class {
+    if let Some(named) = named {
+        return named.class();
+    }
     let classes = [
         Class::Environment,
         Class::Program,
@@ -191,101 +203,123 @@ fn cpus_busy(figures: &Figures) -> Option<f64> {
     (ratio.value > 0.0 && ratio.value < 0.95).then(|| 1.0 / ratio.value)
 }
 
-/// Lines per cause: named waits first where there are any, otherwise what the accounts tell.
+/// Lines per cause: named waits where there are any, and what the accounts tell.
 fn causes(recording: &Recording, slices: &Slices) -> Vec<CauseLine> {
-    let Some(waiting) = slices.waiting else {
-        return named(recording, slices.wall);
-    };
-    let mut lines = named(recording, slices.wall);
-    let share = |seconds: f64| {
-        if slices.wall > 0.0 {
-            seconds / slices.wall
-        } else {
-            0.0
+    let attribution = recording.attribution.as_ref();
+    let mut lines = attribution.map_or_else(Vec::new, |a| explained::lines(a, slices.wall));
+    let mut named: f64 = lines.iter().map(|line| line.seconds).sum();
+    if let Some(waiting) = slices.waiting.filter(|waiting| named > *waiting) {
+        // The accounts are exact where one thread runs at a time, and queueing is told beside.
+        let alone = |found: &Attribution| found.threads_busy.is_none_or(|busy| busy < 1.05);
+        if attribution.is_some_and(alone) && waiting > 0.8 * named {
+            let by = waiting / named;
+            for line in &mut lines {
+                (line.seconds, line.share) = (line.seconds * by, line.share * by);
+            }
+            named = waiting;
         }
-    };
-    let mut account = |cause: Cause, seconds: f64, at_least: bool| {
-        lines.push(CauseLine {
-            cause,
-            share: share(seconds),
-            seconds,
-            at_least,
-            detail: cause.row().title.to_string(),
-            remark: String::new(),
-            depth: Depth::Accounting,
-        });
-    };
-    let throttled = slices
-        .throttled
-        .unwrap_or(0.0)
-        .min(slices.queued.unwrap_or(0.0));
-    if let Some(queued) = slices.queued {
-        account(Cause::CpuQueue, queued - throttled, false);
     }
-    account(Cause::CpuQuota, throttled, false);
-    let explained: f64 = recording.attribution.as_ref().map_or(0.0, |a| {
-        a.waits.iter().map(|wait| wait.seconds).sum::<f64>()
-    });
-    if explained == 0.0 {
-        let disk = slices.disk.unwrap_or(0.0).min(waiting);
-        account(Cause::Disk, disk, true);
-        account(Cause::Unknown, waiting - disk, false);
-    } else {
-        account(Cause::Unknown, (waiting - explained).max(0.0), false);
+    if let Some(waiting) = slices.waiting {
+        let explained = attribution.map(|found| explained::queued(found, slices.wall));
+        lines.extend(accounts(slices, waiting, named, explained));
     }
     lines.retain(|line| line.share >= 0.005);
     lines.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
     lines
 }
 
-/// The waits that diagnostic runs named.
-fn named(recording: &Recording, wall: f64) -> Vec<CauseLine> {
-    let Some(attribution) = &recording.attribution else {
-        return Vec::new();
-    };
-    // Diagnostic runs may be slower than measured ones: their shares carry over, not their times.
-    let scale = if attribution.wall > 0.0 {
-        wall / attribution.wall
-    } else {
-        1.0
-    };
-    let lines = attribution.waits.iter().map(|wait| CauseLine {
-        cause: wait.cause,
-        share: if wall > 0.0 {
-            wait.seconds * scale / wall
+/// What the kernel's accounts tell. Of the waiting that much is named by diagnostic runs, which saw
+/// the whole tree queue for that long.
+fn accounts(slices: &Slices, waiting: f64, named: f64, tree_queued: Option<f64>) -> Vec<CauseLine> {
+    let account = |cause: Cause, seconds: f64, at_least: bool| CauseLine {
+        cause,
+        share: if slices.wall > 0.0 {
+            seconds / slices.wall
         } else {
             0.0
         },
-        seconds: wait.seconds * scale,
-        at_least: false,
-        detail: wait.detail.clone(),
-        remark: wait.place.as_ref().map_or_else(
-            || wait.cause.row().title.to_string(),
-            |place| format!("{} ({place})", wait.cause.row().title),
-        ),
-        depth: attribution.depth,
-    });
-    lines.collect()
+        seconds,
+        at_least,
+        detail: cause.row().title.to_string(),
+        remark: String::new(),
+        depth: Depth::Accounting,
+    };
+    let main = slices.queued.unwrap_or(0.0);
+    let rest = waiting - named;
+    // Queueing of other threads looks like waiting in the accounts.
+    let others = tree_queued.map_or(0.0, |tree| (tree - main).clamp(0.0, rest.max(0.0)));
+    let queued = main + others;
+    let throttled = slices.throttled.unwrap_or(0.0).min(queued);
+    let mut lines = vec![
+        account(Cause::CpuQueue, queued - throttled, false),
+        account(Cause::CpuQuota, throttled, false),
+    ];
+    if tree_queued.is_some() {
+        lines.push(CauseLine {
+            detail: "waits without a name".into(),
+            ..account(Cause::Unknown, rest - others, false)
+        });
+    } else {
+        let disk = slices.disk.unwrap_or(0.0).min(waiting);
+        lines.push(account(Cause::Disk, disk, true));
+        lines.push(account(Cause::Unknown, waiting - disk, false));
+    }
+    lines
 }
 
-/// Puts the finding into words once it is known how loud it is.
-fn speak(diagnosis: &mut Diagnosis, toned: Tier) {
-    if toned == Tier::None {
-        return;
+impl Diagnosis {
+    /// Whether there is a warning about waiting that nothing has named.
+    #[must_use]
+    pub fn wants_name(&self) -> bool {
+        let unnamed = |line: &CauseLine| {
+            let by_account = line.cause == Cause::Disk && line.depth == Depth::Accounting;
+            line.cause == Cause::Unknown || by_account
+        };
+        self.headline_tier >= Tier::Warning && self.causes.first().is_none_or(unnamed)
     }
-    let share = diagnosis.off_share.unwrap_or(0.0);
-    let point = diagnosis.ratio.map_or(f64::INFINITY, |ratio| ratio.value);
-    let interval = diagnosis
-        .ratio
-        .and_then(|ratio| ratio.interval)
-        .map(|i| (i.low, i.high));
-    diagnosis.headline = Some(words::headline(point, interval, share));
-    let main = diagnosis.cause.or(Some(Cause::Unknown));
-    diagnosis.consequence = words::consequence(main, 1.0 - share);
-    if let Some(cause) = main {
-        diagnosis.help.push(cause.row().advice.to_string());
+
+    /// The lines of waits that diagnostic runs named.
+    pub fn named(&self) -> impl Iterator<Item = &CauseLine> {
+        let lines = self.causes.iter();
+        lines.filter(|line| line.depth > Depth::Accounting)
+    }
+
+    /// Puts the finding into words once it is known how loud it is.
+    fn speak(&mut self, recording: &Recording, by_idle: bool) {
+        if self.headline_tier == Tier::None {
+            return;
+        }
+        let hidden = recording.attribution.as_ref().filter(|_| by_idle);
+        let cpu_share = if let Some(found) = hidden {
+            let detail = found.waits.first().map_or("waiting", |wait| &wait.detail);
+            let parallel = self.slices.waiting.is_none();
+            let (idle, wall) = (found.idle, found.wall);
+            self.headline = Some(words::waits::hidden_wait(idle, wall, detail, parallel));
+            1.0 - idle / wall.max(1e-9)
+        } else {
+            let share = self.off_share.unwrap_or(0.0);
+            let point = self.ratio.map_or(f64::INFINITY, |ratio| ratio.value);
+            let interval = self.ratio.and_then(|ratio| ratio.interval);
+            let limits = interval.map(|interval| (interval.low, interval.high));
+            self.headline = Some(words::headline(point, limits, share));
+            1.0 - share
+        };
+        self.advise(cpu_share);
+    }
+
+    /// What the finding means and what to do.
+    fn advise(&mut self, cpu_share: f64) {
+        let cause = self.cause.unwrap_or(Cause::Unknown);
+        let of_cause = || self.causes.iter().filter(|line| line.cause == cause);
+        let named = of_cause().find(|line| line.depth > Depth::Accounting);
+        let share = of_cause().map(|line| line.share).sum();
+        let meaning = named.and_then(|line| words::waits::meaning(line, share));
+        self.consequence = meaning.or_else(|| words::consequence(Some(cause), cpu_share));
+        if cause != Cause::Unknown || self.explained.is_none() {
+            self.help.push(cause.row().advice.to_string());
+        }
         if cause.class() == Class::Program {
-            diagnosis.help.extend(gate_on_cpu(diagnosis, cause));
+            self.help.extend(gate_on_cpu(self, cause));
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The sentences of a diagnosis. One place for tone: what is said is decided elsewhere.
 
+pub(super) mod waits;
+
 use crate::evidence::Cause;
 use crate::unit::{TimeFormat, TimeUnit, percent, ratio};
 

@@ -1,78 +1,28 @@
-//! Makes one diagnostic run: starts the command held, attaches what the system permits, watches
-//! until it ends, and hands back what `explain` made of it.
+//! Diagnostic runs: attaches what the system permits, watches until the run ends, and hands back what
+//! `explain` made of it. Whoever starts and waits for the run is told when to look.
 
-use std::ffi::{CString, OsString};
 use std::io;
+use std::mem;
 use std::os::fd::RawFd;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::PathBuf;
+use std::path::Path;
 use std::time::Duration;
 
 use super::reader::Reader;
-use super::sampler::{Glancer, Watch};
+use super::sampler::{Glancer, Recorder, Run};
 use crate::explain::{ExplainedRun, Pass, attribute, needs_switch_pass, runs_wanted};
 use crate::sample::Attribution;
-use crate::sys::{self, Held, Rings, Start};
-
-/// What to run.
-#[derive(Debug, Clone, Default)]
-pub struct Command {
-    /// Program and arguments.
-    pub arguments: Vec<OsString>,
-    /// The whole environment as `NAME=value`; that of this process if absent.
-    pub environment: Option<Vec<OsString>>,
-    /// Working directory; that of this process if absent.
-    pub directory: Option<PathBuf>,
-    /// Standard input, output and error; `/dev/null` where absent.
-    pub streams: [Option<RawFd>; 3],
-}
+use crate::sys::{self, Rings};
 
 /// How to look.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Options {
-    /// Whether to use switch records where the system permits them.
-    pub records: bool,
-    /// Looks in ticks or at every switch; at every switch only with records.
-    pub pass: Pass,
-    /// Ticks a second; see [`rate`].
-    pub rate: f64,
-}
-
-/// Why a diagnostic run could not be made.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ExplainError {
-    /// The command holds a zero byte or is empty.
-    #[error("pass on a command that is empty or holds a zero byte")]
-    Command,
-    /// The child could not be started.
-    #[error("start the command: {0}")]
-    Start(#[source] io::Error),
-    /// The program could not be executed.
-    #[error("execute the command: {0}")]
-    Exec(#[source] io::Error),
-    /// The end of the child could not be collected.
-    #[error("collect the command: {0}")]
-    Reap(#[source] io::Error),
-    /// The tracer was refused.
-    #[error("trace the command: {0}")]
-    Trace(#[source] io::Error),
-}
-
-/// A diagnostic run and how the command ended.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Diagnosed {
-    /// Where the wall time went.
-    pub run: ExplainedRun,
-    /// Raw status of `wait(2)`.
-    pub status: i32,
-    /// User plus system time the kernel accounts to it.
-    pub cpu: Duration,
+struct Options {
+    pass: Pass,
+    /// Looks a second.
+    rate: f64,
 }
 
 /// Ticks a second for a command that takes so long: 5,000 below 20 ms, otherwise 1,000.
-#[must_use]
-pub fn rate(wall: Duration) -> f64 {
+fn rate(wall: Duration) -> f64 {
     if wall < Duration::from_millis(20) {
         5000.0
     } else {
@@ -80,87 +30,207 @@ pub fn rate(wall: Duration) -> f64 {
     }
 }
 
-/// Makes one diagnostic run.
-///
-/// # Errors
-/// The command could not be started, executed or collected. A refused source of evidence is not an
-/// error: the run says so in its limits.
-pub fn diagnose(command: &Command, options: Options) -> Result<Diagnosed, ExplainError> {
-    let mut held = Held::start(&command.start()?).map_err(ExplainError::Start)?;
-    let mut reader = Reader::new(super::arch(), command.shown_directory());
-    let mut limits = Vec::new();
-    let rings = if options.records {
-        let wake = options.pass == Pass::Switches;
-        Rings::open(held.pid(), wake)
-            .map_err(|error| limits.push(refused(&error)))
-            .ok()
-    } else {
-        None
-    };
-    let exact = sys::ExactTimers::set();
-    held.release();
-    let period = (1e9 / options.rate) as u64;
-    let run = match rings {
-        Some(rings) => Watch::new(&held, rings, super::arch())
-            .run(options.pass, period, &mut reader)
-            .map(|(log, period)| ExplainedRun::from_log(&log, period)),
-        None => Glancer::new(&held)
-            .run(super::arch(), period, &mut reader)
-            .map(ExplainedRun::from_estimate),
-    };
-    drop(exact);
-    let error = held.exec_error();
-    let ended = held.reap().map_err(ExplainError::Reap)?;
-    let mut run = match (run, error) {
-        (Some(run), None) => run,
-        (_, error) => {
-            let unknown = || io::Error::other("it ended before it executed the program");
-            return Err(ExplainError::Exec(error.unwrap_or_else(unknown)));
-        }
-    };
-    if reader.was_refused() {
-        limits.push(HIDDEN.to_string());
-    }
-    run.limits.extend(limits);
-    Ok(Diagnosed {
-        run,
-        status: ended.status,
-        cpu: ended.cpu,
-    })
+/// All diagnostic runs of one benchmark: how many there are to be, and what they say together.
+#[derive(Debug)]
+pub struct Inquiry {
+    options: Options,
+    measuring: Duration,
+    /// Files below this directory are shown as `./x`.
+    directory: String,
+    runs: Vec<ExplainedRun>,
+    tried: u64,
+    wanted: u64,
 }
 
-/// Makes all diagnostic runs a command deserves. `measuring` is how long measuring it took.
-///
-/// # Errors
-/// As [`diagnose`].
-pub fn explain(
-    command: &Command,
-    records: bool,
-    wall: Duration,
-    measuring: Duration,
-) -> Result<Option<Attribution>, ExplainError> {
-    let mut options = Options {
-        records,
-        pass: Pass::Ticks,
-        rate: rate(wall),
-    };
-    let mut runs = vec![diagnose(command, options)?.run];
-    let idle = Duration::from_nanos(runs[0].idle as u64);
-    let wall = Duration::from_nanos(runs[0].wall as u64);
-    for _ in 1..runs_wanted(idle, options.rate, wall, measuring) {
-        runs.push(diagnose(command, options)?.run);
+impl Inquiry {
+    /// For a command that takes `wall`, was measured for `measuring` and runs in that directory
+    /// (ours if absent).
+    #[must_use]
+    pub fn new(wall: Duration, measuring: Duration, directory: Option<&Path>) -> Self {
+        let options = Options {
+            pass: Pass::Ticks,
+            rate: rate(wall),
+        };
+        Self {
+            options,
+            measuring,
+            directory: shown_directory(directory),
+            runs: Vec::new(),
+            tried: 0,
+            wanted: 1,
+        }
     }
-    if needs_switch_pass(&runs) {
-        options.pass = Pass::Switches;
-        runs.push(diagnose(command, options)?.run);
+
+    /// Who is to watch the next run; nobody once there are enough.
+    pub fn next_watch(&mut self) -> Option<Explainer> {
+        let last = self.tried == self.wanted && self.options.pass == Pass::Ticks;
+        if last && needs_switch_pass(&self.runs) {
+            self.options.pass = Pass::Switches;
+            self.wanted += 1;
+        }
+        let more = self.tried < self.wanted;
+        self.tried += u64::from(more);
+        more.then(|| Explainer::new(self.options, self.directory.clone()))
     }
-    Ok(attribute(&runs))
+
+    /// Takes what a run showed, which took so long with its hooks. The first one tells how many
+    /// there are to be.
+    pub fn add(&mut self, explainer: Explainer, with_hooks: Duration) {
+        let first = self.runs.is_empty();
+        self.runs.extend(explainer.into_run());
+        if let Some(run) = self.runs.first().filter(|_| first) {
+            let idle = Duration::from_nanos(run.idle as u64);
+            self.wanted = runs_wanted(idle, self.options.rate, with_hooks, self.measuring);
+        }
+    }
+
+    /// Why nothing can be said although a run was made.
+    #[must_use]
+    pub fn blind(&self) -> Option<&'static str> {
+        (self.tried > 0 && self.runs.is_empty()).then_some(BLIND)
+    }
+
+    /// What all of them say together; `None` without any.
+    #[must_use]
+    pub fn attribution(&self) -> Option<Attribution> {
+        attribute(&self.runs)
+    }
 }
+
+/// Watches one diagnostic run with what the system permits.
+#[derive(Debug)]
+pub struct Explainer {
+    options: Options,
+    reader: Reader,
+    view: View,
+    limits: Vec<String>,
+    run: Option<ExplainedRun>,
+}
+
+#[derive(Debug)]
+enum View {
+    Nothing,
+    Records(Box<Recorder>),
+    Glances(Box<Glancer>),
+}
+
+impl Explainer {
+    fn new(options: Options, directory: String) -> Self {
+        Self {
+            options,
+            reader: Reader::new(super::arch(), directory),
+            view: View::Nothing,
+            limits: Vec::new(),
+            run: None,
+        }
+    }
+
+    fn period(&self) -> u64 {
+        (1e9 / self.options.rate) as u64
+    }
+
+    /// Opens what there is on a process that waits before exec if it is `held`.
+    pub fn attach(&mut self, pid: i32, held: bool) {
+        let wake = self.options.pass == Pass::Switches;
+        let rings = if held {
+            Rings::open(pid as u32, wake).map_err(|error| refused(&error))
+        } else {
+            Err(format!(
+                "the command cannot be held before it begins: {LOST}"
+            ))
+        };
+        let (arch, period) = (super::arch(), self.period());
+        self.view = match rings {
+            Ok(rings) => View::Records(Box::new(Recorder::new(
+                rings,
+                arch,
+                self.options.pass,
+                period,
+            ))),
+            Err(limit) => {
+                self.limits.push(limit);
+                View::Glances(Box::new(Glancer::new(arch, period)))
+            }
+        };
+    }
+
+    /// Descriptors that become readable when there is something to look at.
+    #[must_use]
+    pub fn descriptors(&self) -> Vec<RawFd> {
+        match &self.view {
+            View::Records(recorder) => recorder.descriptors(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// How long until the first look.
+    #[must_use]
+    pub fn first_look(&self) -> Duration {
+        Duration::from_nanos(self.period() / 2)
+    }
+
+    /// Looks; how long until the next look.
+    pub fn look(&mut self, pid: i32, begun: u64) -> Duration {
+        let run = Run {
+            pid: pid as u32,
+            begun,
+        };
+        match &mut self.view {
+            View::Nothing => Duration::from_millis(100),
+            View::Records(recorder) => recorder.look(run, &mut self.reader),
+            View::Glances(glancer) => glancer.look(run, &mut self.reader),
+        }
+    }
+
+    /// The run has ended and is not reaped.
+    pub fn detach(&mut self, pid: i32, begun: u64, ended: u64) {
+        let run = Run {
+            pid: pid as u32,
+            begun,
+        };
+        let reader = &mut self.reader;
+        let explained = match mem::replace(&mut self.view, View::Nothing) {
+            View::Nothing => None,
+            View::Records(recorder) => recorder
+                .finish(run, ended, reader)
+                .map(|(log, period)| ExplainedRun::from_log(&log, period)),
+            View::Glances(glancer) => glancer
+                .finish(run, ended, reader)
+                .map(ExplainedRun::from_estimate),
+        };
+        if reader.was_refused() {
+            self.limits.push(HIDDEN.to_string());
+        }
+        self.run = explained.map(|mut run| {
+            run.limits.append(&mut self.limits);
+            run
+        });
+    }
+
+    /// Where the wall time went, once the run has ended.
+    fn into_run(self) -> Option<ExplainedRun> {
+        self.run
+    }
+}
+
+/// The directory below which files are shown as `./x`.
+pub(super) fn shown_directory(given: Option<&Path>) -> String {
+    let real = sys::directory(given);
+    real.map(|path| path.to_string_lossy().into_owned())
+        .unwrap_or_default()
+}
+
+const BLIND: &str =
+    "nothing could be explained: the threads of the command cannot be seen here (no /proc)";
 
 const HIDDEN: &str = "system calls of the command may not be read (Yama, or a process that changed \
      its user): waits are known by state and kernel function only, not by file or peer";
 
-/// What is lost without switch records, and why they were refused.
+/// What is lost without switch records.
+const LOST: &str =
+    "busy and idle time are sampled, waits that overlap are ranked, short ones missed";
+
+/// Why switch records were refused, and what is lost.
 fn refused(error: &io::Error) -> String {
     let why = match error.kind() {
         io::ErrorKind::PermissionDenied => match sys::perf_paranoid() {
@@ -170,38 +240,5 @@ fn refused(error: &io::Error) -> String {
         io::ErrorKind::Unsupported => "perf_event_open is not available here".to_string(),
         _ => format!("perf_event_open failed: {error}"),
     };
-    format!(
-        "{why}: busy and idle time are sampled, waits that overlap are ranked, short ones missed"
-    )
-}
-
-impl Command {
-    pub(super) fn start(&self) -> Result<Start, ExplainError> {
-        let text = |text: &OsString| {
-            CString::new(text.as_bytes().to_vec()).map_err(|_| ExplainError::Command)
-        };
-        let texts = |list: &[OsString]| list.iter().map(text).collect::<Result<Vec<_>, _>>();
-        if self.arguments.is_empty() {
-            return Err(ExplainError::Command);
-        }
-        Ok(Start {
-            arguments: texts(&self.arguments)?,
-            environment: self.environment.as_deref().map(texts).transpose()?,
-            directory: match &self.directory {
-                Some(path) => Some(text(&OsString::from_vec(
-                    path.as_os_str().as_bytes().to_vec(),
-                ))?),
-                None => None,
-            },
-            streams: self.streams,
-            filter: None,
-        })
-    }
-
-    /// The directory below which files are shown as `./x`.
-    pub(super) fn shown_directory(&self) -> String {
-        let real = sys::directory(self.directory.as_deref());
-        real.map(|path| path.to_string_lossy().into_owned())
-            .unwrap_or_default()
-    }
+    format!("{why}: {LOST}")
 }

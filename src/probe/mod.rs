@@ -9,6 +9,7 @@ pub mod explain;
 mod reader;
 mod sampler;
 pub mod schedstat;
+pub mod sock_diag;
 pub mod stat;
 pub mod switches;
 pub mod task;

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::io::{self, ErrorKind};
 
-use super::{descriptor, task};
+use super::{descriptor, sock_diag, task};
 use crate::explain::Arch;
 use crate::explain::naming::{Wanted, wanted};
 use crate::explain::record::{Call, CallState, Look, Read, Target};
@@ -240,5 +240,15 @@ fn find_socket(pid: u32, inode: u64) -> Option<Target> {
         }
     }
     let text = sys::text(pid, "net/unix").ok()?;
-    descriptor::unix_path(&text, inode).map(Target::Service)
+    let own = descriptor::unix_path(&text, inode)?;
+    // A client's socket has no name; that of its peer is the one the service is known by.
+    let peer = || unix_socket(unix_socket(inode as u32)?.peer?)?.name;
+    Some(Target::Service(own.or_else(peer)))
+}
+
+/// What the kernel says about a unix socket of our own network namespace.
+fn unix_socket(inode: u32) -> Option<sock_diag::UnixSocket> {
+    let mut answer = [0; 512];
+    let length = sys::unix_socket(inode, &mut answer).ok()?;
+    sock_diag::unix_socket(&answer[..length])
 }

@@ -1,7 +1,8 @@
-//! The loops that watch a running command: with switch records (looks in ticks or at every switch)
-//! and without. They run in the thread that waits for the command, so nothing runs beside it.
+//! Watches a running command: with switch records (looks in ticks or at every switch) and without.
+//! The thread that waits for the command also looks, so nothing runs beside it.
 
 use std::collections::HashMap;
+use std::os::fd::RawFd;
 use std::time::Duration;
 
 use super::reader::Reader;
@@ -12,10 +13,12 @@ use crate::explain::record::{CallState, Look, Read};
 use crate::explain::sampled::{Estimate, Glance, Sampled};
 use crate::explain::timeline::{Timeline, Unseen};
 use crate::explain::{Arch, Pass};
-use crate::sys::{self, Held, Rings};
+use crate::sys::{self, Rings};
 
 /// How often the tree of processes is read without switch records.
 const WALK_PERIOD: u64 = 5_000_000;
+/// At every switch: how long one look may take, and when to look if nothing is switched.
+const LONGEST_LOOK: u64 = 5_000_000;
 
 /// When to look next: one period on average, jittered so that a periodic command is not always
 /// met at the same place.
@@ -35,6 +38,11 @@ impl Ticker {
         }
     }
 
+    /// Other signals end a wait as well.
+    fn is_due(&self, now: u64) -> bool {
+        now + self.period / 8 >= self.next
+    }
+
     fn wait(&self) -> Duration {
         Duration::from_nanos(self.next.saturating_sub(sys::now()))
     }
@@ -51,90 +59,92 @@ impl Ticker {
     }
 }
 
+/// One run that is going on.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Run {
+    /// Its first process.
+    pub(crate) pid: u32,
+    /// Just before exec.
+    pub(crate) begun: u64,
+}
+
 /// Watches with switch records.
 #[derive(Debug)]
-pub(crate) struct Watch<'a> {
-    held: &'a Held,
+pub(crate) struct Recorder {
     rings: Rings,
     merge: Merge,
     bytes: Vec<u8>,
     timeline: Option<Timeline>,
     unseen: Vec<Unseen>,
     arch: Arch,
+    pass: Pass,
+    ticker: Ticker,
     ticks: u64,
 }
 
-impl<'a> Watch<'a> {
+impl Recorder {
     /// Gets ready; the child is still held.
-    pub(crate) fn new(held: &'a Held, rings: Rings, arch: Arch) -> Self {
-        let (bytes, unseen) = (Vec::with_capacity(1 << 20), Vec::new());
-        let merge = Merge::default();
+    pub(crate) fn new(rings: Rings, arch: Arch, pass: Pass, period: u64) -> Self {
         Self {
-            held,
             rings,
-            merge,
-            bytes,
+            merge: Merge::default(),
+            bytes: Vec::with_capacity(1 << 20),
             timeline: None,
-            unseen,
+            unseen: Vec::new(),
             arch,
+            pass,
+            ticker: Ticker::new(period, sys::now()),
             ticks: 0,
         }
     }
 
-    /// Watches until the command ended; the timeline and the real time between ticks. `None` if it
-    /// never came to exec.
-    pub(crate) fn run(
-        mut self,
-        pass: Pass,
-        period: u64,
-        reader: &mut Reader,
-    ) -> Option<(Log, Option<u64>)> {
-        let end = match pass {
-            Pass::Ticks => self.in_ticks(period, reader),
-            Pass::Switches => self.at_switches(reader),
-        };
-        self.drain(end);
-        let pid = self.held.pid();
-        let delay = reader.account(pid, pid).map(|account| account.1);
-        let log = self.timeline?.finish(end, delay);
-        let real = period.max(log.wall.checked_div(self.ticks).unwrap_or(period));
-        Some((log, (pass == Pass::Ticks).then_some(real)))
+    /// What becomes readable when a thread was switched; nothing to look at in ticks.
+    pub(crate) fn descriptors(&self) -> Vec<RawFd> {
+        match self.pass {
+            Pass::Ticks => Vec::new(),
+            Pass::Switches => self.rings.descriptors(),
+        }
     }
 
-    fn in_ticks(&mut self, period: u64, reader: &mut Reader) -> u64 {
-        let mut ticker = Ticker::new(period, sys::now());
-        while !self.held.wait(&[], ticker.wait()) {
-            let now = sys::now();
-            ticker.advance();
-            self.drain(now);
+    /// Looks; how long until the next look.
+    pub(crate) fn look(&mut self, run: Run, reader: &mut Reader) -> Duration {
+        let now = sys::now();
+        if self.pass == Pass::Switches {
+            self.drain(run, now);
+            self.read(reader, now + LONGEST_LOOK);
+            return Duration::from_nanos(LONGEST_LOOK);
+        }
+        if self.ticker.is_due(now) {
+            self.ticker.advance();
+            self.drain(run, now);
             if let Some(timeline) = &mut self.timeline {
                 self.ticks += 1;
                 timeline.tick();
-                self.look(reader, now + period / 2);
+                self.read(reader, now + self.ticker.period / 2);
             }
         }
-        sys::now()
+        self.ticker.wait()
     }
 
-    fn at_switches(&mut self, reader: &mut Reader) -> u64 {
-        let descriptors = self.rings.descriptors();
-        while !self.held.wait(&descriptors, Duration::from_millis(5)) {
-            let now = sys::now();
-            self.drain(now);
-            self.look(reader, now + 5_000_000);
-        }
-        sys::now()
+    /// The timeline of a run that ended then, and the real time between ticks.
+    pub(crate) fn finish(
+        mut self,
+        run: Run,
+        end: u64,
+        reader: &mut Reader,
+    ) -> Option<(Log, Option<u64>)> {
+        self.drain(run, end);
+        let delay = reader.account(run.pid, run.pid).map(|account| account.1);
+        let log = self.timeline?.finish(end, delay);
+        let real = log.wall.checked_div(self.ticks);
+        let real = real.unwrap_or(self.ticker.period).max(self.ticker.period);
+        Some((log, (self.pass == Pass::Ticks).then_some(real)))
     }
 
     /// Feeds the records up to `cut`, a clock reading from before.
-    fn drain(&mut self, cut: u64) {
-        if self.timeline.is_none() {
-            let (stamp, pid) = (self.held.stamp(), self.held.pid());
-            self.timeline = (stamp > 0).then(|| Timeline::new(self.arch, pid, stamp));
-        }
-        let Some(timeline) = &mut self.timeline else {
-            return;
-        };
+    fn drain(&mut self, run: Run, cut: u64) {
+        let new = || Timeline::new(self.arch, run.pid, run.begun);
+        let timeline = self.timeline.get_or_insert_with(new);
         self.bytes.clear();
         self.rings.drain(&mut self.bytes);
         for record in self.merge.take(&self.bytes, cut) {
@@ -143,7 +153,7 @@ impl<'a> Watch<'a> {
     }
 
     /// Looks at the threads nobody has looked at, newest wait first, until the time is up.
-    fn look(&mut self, reader: &mut Reader, deadline: u64) {
+    fn read(&mut self, reader: &mut Reader, deadline: u64) {
         let Some(timeline) = &mut self.timeline else {
             return;
         };
@@ -169,61 +179,69 @@ struct Known {
 
 /// Watches without switch records.
 #[derive(Debug)]
-pub(crate) struct Glancer<'a> {
-    held: &'a Held,
+pub(crate) struct Glancer {
+    arch: Arch,
     known: HashMap<u32, Known>,
     walked: u64,
+    ticker: Ticker,
+    sampled: Option<Sampled>,
+    seen: bool,
 }
 
-impl<'a> Glancer<'a> {
-    /// Gets ready; the child is still held.
-    pub(crate) fn new(held: &'a Held) -> Self {
+impl Glancer {
+    /// Gets ready.
+    pub(crate) fn new(arch: Arch, period: u64) -> Self {
         Self {
-            held,
+            arch,
             known: HashMap::new(),
             walked: 0,
+            ticker: Ticker::new(period, sys::now()),
+            sampled: None,
+            seen: false,
         }
     }
 
-    /// Watches until the command ended. `None` if it never came to exec.
-    pub(crate) fn run(mut self, arch: Arch, period: u64, reader: &mut Reader) -> Option<Estimate> {
-        let mut ticker = Ticker::new(period, sys::now());
-        let mut sampled: Option<Sampled> = None;
-        while !self.held.wait(&[], ticker.wait()) {
-            let now = sys::now();
-            ticker.advance();
-            let stamp = self.held.stamp();
-            if stamp == 0 {
-                continue;
-            }
-            self.walk(now, reader);
-            let glances = self.glance(reader, now + period / 2);
-            sampled
-                .get_or_insert_with(|| Sampled::new(arch, stamp))
+    /// Looks; how long until the next look.
+    pub(crate) fn look(&mut self, run: Run, reader: &mut Reader) -> Duration {
+        let now = sys::now();
+        if self.ticker.is_due(now) {
+            self.ticker.advance();
+            self.walk(now, run, reader);
+            let glances = self.glance(reader, now + self.ticker.period / 2);
+            self.seen |= !glances.is_empty();
+            self.sampled
+                .get_or_insert_with(|| Sampled::new(self.arch, run.begun))
                 .tick(now, glances);
         }
-        let end = sys::now();
-        let pid = self.held.pid();
-        let main = reader
-            .account(pid, pid)
-            .map(|account| (account.0, account.1));
-        let stamp = self.held.stamp();
-        let sampled = sampled.or_else(|| (stamp > 0).then(|| Sampled::new(arch, stamp)));
-        Some(sampled?.finish(end, main))
+        self.ticker.wait()
+    }
+
+    /// The estimate of a run that ended then; `None` if no thread of it could be seen at all.
+    pub(crate) fn finish(mut self, run: Run, end: u64, reader: &mut Reader) -> Option<Estimate> {
+        let main = reader.account(run.pid, run.pid);
+        let main = main.map(|account| (account.0, account.1));
+        if main.is_none() && self.walked > 0 && !self.seen {
+            return None;
+        }
+        let new = || Sampled::new(self.arch, run.begun);
+        Some(self.sampled.take().unwrap_or_else(new).finish(end, main))
     }
 
     fn glance(&mut self, reader: &mut Reader, deadline: u64) -> Vec<Glance> {
         let mut glances = Vec::with_capacity(self.known.len());
         let mut gone = Vec::new();
+        let mut looked = false;
         for (&tid, known) in &mut self.known {
             let Some((run, delay, stretches)) = reader.account(known.pid, tid) else {
                 gone.push(tid);
                 continue;
             };
             let waits_on = known.blocked && known.stretches == stretches;
-            let look = if waits_on || sys::now() > deadline {
+            // One look at least, however late this tick is.
+            let look = if waits_on || (looked && sys::now() > deadline) {
                 None
             } else {
+                looked = true;
                 match checked(reader, known.pid, tid) {
                     Some(look) => Some(look),
                     None => continue,
@@ -245,13 +263,13 @@ impl<'a> Glancer<'a> {
     }
 
     /// Finds the threads of the tree. A process once seen stays known when its parent ends.
-    fn walk(&mut self, now: u64, reader: &mut Reader) {
+    fn walk(&mut self, now: u64, run: Run, reader: &mut Reader) {
         if now < self.walked + WALK_PERIOD && !self.known.is_empty() {
             return;
         }
         self.walked = now;
         let mut queue: Vec<u32> = self.known.values().map(|known| known.pid).collect();
-        queue.push(self.held.pid());
+        queue.push(run.pid);
         queue.sort_unstable();
         queue.dedup();
         let mut at = 0;

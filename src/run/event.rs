@@ -60,9 +60,11 @@ pub enum Flow {
 pub trait Observer {
     /// Told of each event, never between the start and the end of a run except for ticks.
     fn event(&mut self, event: &Event<'_>) -> Flow;
+}
 
-    /// Asked once a benchmark's measured runs are over: how many diagnostic runs it needs.
-    fn diagnostic_runs(&mut self, _recording: &Recording) -> u64 {
-        0
-    }
+/// Decides what only an analysis can tell.
+pub trait Policy {
+    /// Whether diagnostic runs are to name what a benchmark waited for; asked once its measured
+    /// runs are over.
+    fn explains(&self, recording: &Recording) -> bool;
 }

@@ -7,7 +7,9 @@ mod hooks;
 mod process;
 mod ready;
 mod waiting;
+mod watched;
 
+use std::os::fd::RawFd;
 use std::time::Duration;
 
 use crate::sample::host::Stamp;
@@ -79,19 +81,42 @@ pub struct Manner {
     pub rss_floor: Option<u64>,
 }
 
-/// Watches one diagnostic run from beside.
+/// Watches one diagnostic run from beside. Times are of `CLOCK_MONOTONIC` in nanoseconds.
 pub trait Watch {
-    /// The process exists and waits before exec, where the system can do that: open counters.
-    fn attach(&mut self, pid: i32);
+    /// The process exists; it waits before exec if it is `held`: open counters.
+    fn attach(&mut self, pid: i32, held: bool);
 
-    /// How often to look, if at all.
-    fn period(&self) -> Option<Duration>;
+    /// Descriptors that become readable when there is something to look at; asked after
+    /// [`Watch::attach`].
+    fn descriptors(&self) -> Vec<RawFd> {
+        Vec::new()
+    }
 
-    /// Looks at the process; it may have ended already.
-    fn look(&mut self, pid: i32);
+    /// Numbers of the system calls that are to stop the run; with any it is traced, where that is
+    /// permitted, and otherwise not made.
+    fn stops(&self) -> Vec<i64> {
+        Vec::new()
+    }
 
-    /// It has ended but is not reaped. Both times are of `CLOCK_MONOTONIC` in nanoseconds: just
-    /// before exec, and when its end was noticed.
+    /// A thread of a traced run is about to make that call (number, arguments), or, without one,
+    /// came back from it or ended.
+    fn stopped(&mut self, tid: u32, time: u64, call: Option<(i64, [u64; 6])>) {
+        let _ = (tid, time, call);
+    }
+
+    /// How long until the first look, if any is wanted.
+    fn first_look(&self) -> Option<Duration> {
+        None
+    }
+
+    /// Looks at the process, which may have ended already; how long until the next look. `begun` is
+    /// just before exec.
+    fn look(&mut self, pid: i32, begun: u64) -> Option<Duration> {
+        let _ = (pid, begun);
+        None
+    }
+
+    /// It has ended but is not reaped: just before exec, and when its end was noticed.
     fn detach(&mut self, pid: i32, begun: u64, ended: u64);
 }
 

@@ -4,6 +4,7 @@
 //! early, and everything recorded until then is returned with it.
 
 pub mod clock;
+mod diagnostic;
 pub mod event;
 pub mod executor;
 pub mod look;
@@ -18,7 +19,7 @@ use crate::sample::recording::CutShort;
 use crate::sample::{Conditions, Host, Outcome, Phase, Recording, Sample};
 
 pub use clock::{Clock, SystemClock};
-pub use event::{Event, Flow, Observer};
+pub use event::{Event, Flow, Observer, Policy};
 pub use executor::{Executor, Made, ProcessExecutor, Request, RunError};
 use schedule::{Schedule, Step};
 
@@ -58,6 +59,8 @@ pub struct Tools<'a> {
     pub clock: &'a dyn Clock,
     /// Hears of everything.
     pub observer: &'a mut dyn Observer,
+    /// Says which benchmarks need diagnostic runs.
+    pub policy: &'a dyn Policy,
 }
 
 /// Executes the plan. `conditions` holds one entry a benchmark.
@@ -113,6 +116,7 @@ impl Runner<'_> {
             match self.schedule.step() {
                 Step::Begin(benchmark) => self.begin(benchmark),
                 Step::Run(request) => self.run(&request),
+                Step::Diagnose(benchmark) => self.diagnose(benchmark),
                 Step::End(benchmark) => self.end(benchmark),
                 Step::Done => break,
             }

@@ -26,6 +26,8 @@ pub enum Step {
     Begin(usize),
     /// Make a run.
     Run(Request),
+    /// A benchmark has all its measured runs: now is the time for diagnostic ones.
+    Diagnose(usize),
     /// A benchmark has all its runs.
     End(usize),
     /// Nothing is left.
@@ -37,6 +39,7 @@ pub enum Step {
 enum Stage {
     Begin(usize),
     Rounds(Phase),
+    Diagnose(usize),
     End(usize),
 }
 
@@ -126,6 +129,12 @@ impl Schedule {
         self.mirror = None;
     }
 
+    /// Whether no further run is to be made.
+    #[must_use]
+    pub fn is_stopping(&self) -> bool {
+        self.stopping
+    }
+
     /// The next thing to do. Each run step must be answered with [`Schedule::made`].
     pub fn step(&mut self) -> Step {
         loop {
@@ -153,6 +162,13 @@ impl Schedule {
                     Some(request) => return Step::Run(request),
                     None => self.stage = self.after(phase),
                 },
+                Stage::Diagnose(at) => match group.get(at).filter(|_| !self.stopping) {
+                    Some(benchmark) => {
+                        self.stage = Stage::Diagnose(at + 1);
+                        return Step::Diagnose(*benchmark);
+                    }
+                    None => self.stage = Stage::End(0),
+                },
                 Stage::End(at) => {
                     if let Some(benchmark) = group.get(at) {
                         self.stage = Stage::End(at + 1);
@@ -176,7 +192,7 @@ impl Schedule {
         if phase == Phase::Warmup && !self.stopping {
             Stage::Rounds(Phase::Measured)
         } else {
-            Stage::End(0)
+            Stage::Diagnose(0)
         }
     }
 

@@ -92,6 +92,15 @@ impl Executor for Script<'_> {
 
 struct Deaf;
 
+/// Explains all or nothing.
+struct Explains(bool);
+
+impl Policy for Explains {
+    fn explains(&self, _recording: &Recording) -> bool {
+        self.0
+    }
+}
+
 impl Observer for Deaf {
     fn event(&mut self, _event: &Event<'_>) -> Flow {
         Flow::Continue
@@ -158,6 +167,7 @@ fn perform(plan: &Plan, change: impl FnOnce(&mut Script<'_>)) -> (Session, Vec<S
         executor: &mut script,
         clock: &clock,
         observer: &mut Deaf,
+        policy: &Explains(false),
     };
     let session = execute(plan, &Host::default(), conditions, tools);
     (session, script.log)

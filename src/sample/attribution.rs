@@ -52,3 +52,37 @@ pub struct Attribution {
     /// What was lost and why: refused permissions, lost records.
     pub limits: Vec<String>,
 }
+
+/// One blocking call on one thing, counted exactly in a traced run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CallCount {
+    /// The call and what it worked on, escaped for display: `fsync ./wal`.
+    pub detail: String,
+    /// What it means when it waits.
+    pub cause: Cause,
+    /// How often it was made.
+    pub calls: u64,
+    /// Seconds in it, all calls together, over all threads.
+    pub seconds: f64,
+    /// Seconds in the longest.
+    pub longest: f64,
+}
+
+impl CallCount {
+    /// Mean seconds a call.
+    #[must_use]
+    pub fn mean(&self) -> f64 {
+        self.seconds / self.calls.max(1) as f64
+    }
+}
+
+/// What a traced run shows. Tracing slows the command down: the times are those of the traced run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Trace {
+    /// Wall seconds of the traced run.
+    pub wall: f64,
+    /// The calls, by total time, largest first.
+    pub calls: Vec<CallCount>,
+    /// What is not in the table and why.
+    pub limits: Vec<String>,
+}

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-pub use attribution::Attribution;
+pub use attribution::{Attribution, Trace};
 pub use column::Samples;
 pub use host::{Conditions, Host};
 pub use recording::Recording;

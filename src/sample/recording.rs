@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Attribution, Conditions, Host, Phase, Sample, Samples};
+use super::{Attribution, Conditions, Host, Phase, Sample, Samples, Trace};
 
 pub use read::{MOST_BYTES, ReadError, read};
 
@@ -43,6 +43,8 @@ pub struct Recording {
     pub machine: MachineCounters,
     /// What diagnostic runs found.
     pub attribution: Option<Attribution>,
+    /// What a traced run counted.
+    pub trace: Option<Trace>,
     /// Set if it ended early.
     pub cut_short: Option<CutShort>,
     /// Remarks made while it ran, each a whole sentence in lower case.
@@ -59,6 +61,7 @@ impl Recording {
             samples: Samples::new(),
             machine: MachineCounters::new(),
             attribution: None,
+            trace: None,
             cut_short: None,
             notes: Vec::new(),
         }

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::hash::{DefaultHasher, Hasher};
 use std::io::{self, ErrorKind, Read};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -72,6 +72,15 @@ impl Channel {
         }
     }
 
+    /// Takes once what is there, without waiting.
+    pub(crate) fn relieve(&mut self) {
+        if let Some(pipe) = self.pipe.as_ref() {
+            if let Ok([true, _]) = ready([pipe.as_fd(), pipe.as_fd()], PollTimeout::ZERO) {
+                self.take();
+            }
+        }
+    }
+
     /// Takes what is left; whether some process still holds the other end after `grace`.
     pub(crate) fn finish(&mut self, grace: Duration) -> bool {
         let begun = clock::now();
@@ -116,6 +125,39 @@ impl Channel {
             self.pipe = Some(pipe);
         }
     }
+}
+
+/// Waits until a process ends or stops, a signal arrives, or one of the descriptors has something
+/// to read; takes output meanwhile.
+///
+/// # Errors
+/// It is not our child.
+pub(crate) fn wait_beside(
+    pid: i32,
+    end: &OwnedFd,
+    channel: Option<&mut Channel>,
+    others: &[RawFd],
+) -> Result<Event, Error> {
+    // SAFETY: whoever waits keeps its descriptors open until the call returns.
+    let others = others
+        .iter()
+        .map(|fd| unsafe { BorrowedFd::borrow_raw(*fd) });
+    let pipe = channel.as_ref().and_then(|channel| channel.pipe.as_ref());
+    let all = std::iter::once(end.as_fd())
+        .chain(pipe.map(AsFd::as_fd))
+        .chain(others);
+    let mut asked: Vec<_> = all
+        .map(|descriptor| PollFd::new(descriptor, PollFlags::POLLIN))
+        .collect();
+    if poll(&mut asked, PollTimeout::NONE).is_err() {
+        return unix::look(pid);
+    }
+    let output = pipe.is_some() && asked.get(1).and_then(PollFd::any).unwrap_or(false);
+    let event = unix::look(pid)?;
+    if let Some(channel) = channel.filter(|_| output && event == Event::Nothing) {
+        channel.take();
+    }
+    Ok(event)
 }
 
 /// Which of two descriptors have something to read or were closed.

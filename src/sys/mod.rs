@@ -13,6 +13,9 @@
 //! | `schedstat`, `ignores_child_signal` | what the kernel still shows of a dead process |
 //! | `adopt_orphans`, `offspring` | processes that outlive the one that was started |
 //! | `scratch_file`, `release_pages` | a nameless file for standard error |
+//! | `perf_event::Rings` | switch records of a process tree |
+//! | `ptrace::Tracer` | stops a process at chosen calls |
+//! | `task` | what a thread waits for |
 //! | `suspended`, `peak_memory`, `facts` | the machine and ourselves |
 #![allow(
     unsafe_code,
@@ -39,11 +42,12 @@ pub(crate) mod platform;
 /// Whether the calls of this machine have the numbers of aarch64; otherwise those of x86-64.
 pub(crate) const AARCH64: bool = cfg!(target_arch = "aarch64");
 
+pub(crate) use clock::now;
 pub(crate) use error::Error;
 pub(crate) use platform::counters::HardwareCounters;
-pub(crate) use platform::held::{ExactTimers, Held, Start, now};
 pub(crate) use platform::perf_event::{Rings, perf_paranoid};
-pub(crate) use platform::ptrace::{Stop, filter, trace};
+pub(crate) use platform::ptrace::{Filter, Stop, Tracer};
+pub(crate) use platform::sock_diag::unix_socket;
 pub(crate) use platform::task::{
     TaskFiles, Text, children, directory, inode, link, locks, memory, processes, text, threads,
 };

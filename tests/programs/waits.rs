@@ -28,6 +28,11 @@ fn main() {
         "lock" => lock(&words[1]),
         "stop" => stop(number(1)),
         "undumpable-sleep" => undumpable_sleep(number(1)),
+        "lock-burn" => lock_burn(number(1)),
+        "lock-try" => lock_try(&words[1], number(2)),
+        "talk" => talk(number(1), number(2)),
+        "leave" => leave(number(1)),
+        "fast-once" => fast_once(&words[1], number(2)),
         "exec-sleep" => exec_from_thread(number(1)),
         other => panic!("no case {other}"),
     }
@@ -90,15 +95,19 @@ fn parallel_then_sleep(burn_ms: u64, sleep_ms: u64) {
     nap(sleep_ms);
 }
 
-/// Answers each byte after that many milliseconds; prints its port.
+/// Answers each byte after that many milliseconds, one client after the other; prints its port.
 fn tcp_server(ms: u64) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     println!("{}", listener.local_addr().unwrap().port());
-    let (mut peer, _) = listener.accept().unwrap();
-    let mut byte = [0];
-    while peer.read_exact(&mut byte).is_ok() {
-        nap(ms);
-        peer.write_all(&byte).unwrap();
+    for peer in listener.incoming() {
+        let mut peer = peer.unwrap();
+        let mut byte = [0];
+        while peer.read_exact(&mut byte).is_ok() {
+            nap(ms);
+            if peer.write_all(&byte).is_err() {
+                break;
+            }
+        }
     }
 }
 
@@ -115,9 +124,11 @@ fn tcp(port: &str, times: u64) {
 fn unix_server(path: &str, ms: u64) {
     let listener = UnixListener::bind(path).unwrap();
     println!("ready");
-    let (mut peer, _) = listener.accept().unwrap();
-    nap(ms);
-    peer.write_all(b"x").unwrap();
+    std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();
+    for peer in listener.incoming() {
+        nap(ms);
+        let _ = peer.unwrap().write_all(b"x");
+    }
 }
 
 fn unix(path: &str) {
@@ -169,4 +180,71 @@ fn exec_from_thread(ms: u64) {
         Err::<(), _>(Command::new(own).args(["sleep", &ms.to_string()]).exec())
     });
     thread.join().unwrap().unwrap();
+}
+
+/// Four threads that compute under one mutex, and let the others have it.
+fn lock_burn(us: u64) {
+    let turn = Arc::new((Mutex::new(0_usize), std::sync::Condvar::new()));
+    let threads: Vec<_> = (0..4)
+        .map(|own| {
+            let turn = Arc::clone(&turn);
+            thread::spawn(move || {
+                for _ in 0..20 {
+                    let (lock, changed) = &*turn;
+                    let mut next = changed.wait_while(lock.lock().unwrap(), |n| *n != own).unwrap();
+                    let start = Instant::now();
+                    while start.elapsed() < Duration::from_micros(us) {
+                        std::hint::black_box(0);
+                    }
+                    *next = (own + 1) % 4;
+                    changed.notify_all();
+                }
+            })
+        })
+        .collect();
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+}
+
+/// Waits for a lock until a timer ends that.
+fn lock_try(path: &str, ms: u64) {
+    use std::os::fd::AsRawFd;
+    unsafe extern "C" {
+        fn setitimer(which: i32, new: *const [i64; 4], old: *mut [i64; 4]) -> i32;
+        fn sigaction(signal: i32, new: *const [u64; 19], old: *mut [u64; 19]) -> i32;
+    }
+    extern "C" fn nothing(_signal: i32) {}
+    let mut action = [0; 19];
+    action[0] = nothing as *const () as u64;
+    let timer = [0, 0, 0, (ms * 1000) as i64];
+    let file = OpenOptions::new().read(true).open(path).unwrap();
+    unsafe {
+        sigaction(14, &raw const action, std::ptr::null_mut());
+        setitimer(0, &raw const timer, std::ptr::null_mut());
+        flock(file.as_raw_fd(), 2);
+    }
+}
+
+/// Says much, then naps.
+fn talk(bytes: u64, ms: u64) {
+    std::io::stdout().write_all(&vec![b'x'; bytes as usize]).unwrap();
+    nap(ms);
+}
+
+/// Leaves a process that sleeps.
+fn leave(ms: u64) {
+    let own = std::env::current_exe().unwrap();
+    Command::new(own)
+        .args(["sleep", &ms.to_string()])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    nap(10);
+}
+
+/// Naps only if the file is gone, and removes it.
+fn fast_once(path: &str, ms: u64) {
+    if std::fs::remove_file(path).is_err() {
+        nap(ms);
+    }
 }

@@ -2,10 +2,22 @@
 
 use clap::Args;
 
+use crate::plan::Explain;
+
 /// Options of the off-CPU diagnosis.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Off-CPU time")]
 pub(crate) struct DiagnoseArgs {
+    /// Name what is waited for
+    ///
+    /// In diagnostic runs after the measured ones, whose times count nowhere.
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = ExplainWord::Auto)]
+    explain: ExplainWord,
+    /// Count every blocking call in an extra run
+    ///
+    /// Exact, but that run is several times slower.
+    #[arg(hide_short_help = true, long)]
+    pub(crate) trace: bool,
     /// Waiting is intended: no finding
     #[arg(long)]
     pub(crate) expect_wait: bool,
@@ -14,4 +26,26 @@ pub(crate) struct DiagnoseArgs {
     /// Not with the command itself, but when everything that it started has ended.
     #[arg(hide_short_help = true, long)]
     pub(crate) wait_descendants: bool,
+}
+
+/// The words of `--explain`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum ExplainWord {
+    /// When a warning has no named cause, and the number of runs is not fixed by --runs
+    Auto,
+    /// For every command
+    Always,
+    /// For none
+    Never,
+}
+
+impl DiagnoseArgs {
+    /// When diagnostic runs are made.
+    pub(crate) fn explain(&self) -> Explain {
+        match self.explain {
+            ExplainWord::Auto => Explain::Auto,
+            ExplainWord::Always => Explain::Always,
+            ExplainWord::Never => Explain::Never,
+        }
+    }
 }

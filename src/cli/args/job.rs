@@ -10,7 +10,7 @@ use crate::cli::environment::Environment;
 use crate::gate::{Gate, Regression};
 use crate::plan::command::{CommandError, CommandLine, ShellChoice};
 use crate::plan::parameter::{self, Binding, Parameter};
-use crate::plan::{Benchmark, Explain, Hooks, Input, Invocation, Limits, Order, Output, Plan};
+use crate::plan::{Benchmark, Hooks, Input, Invocation, Limits, Order, Output, Plan};
 use crate::stats::summary::Settings;
 use crate::unit::display_escaped;
 
@@ -83,8 +83,8 @@ impl Args {
             counters: outputs.style.metrics.counts(),
             check_output: self.benchmark.check_output,
             expect_wait: self.diagnose.expect_wait,
-            explain: Explain::Never,
-            trace: false,
+            explain: self.diagnose.explain(),
+            trace: self.diagnose.trace,
             environment: environment.variables.clone(),
         };
         Ok(Job {

@@ -83,6 +83,9 @@ impl<'a> Ours<'a> {
         map.serialize_entry("slices", &found.map(|found| Parts(&found.slices)))?;
         map.serialize_entry("causes", &list(found.map(|found| found.causes.as_slice())))?;
         map.serialize_entry("explain", &self.subject.recording.attribution)?;
+        if let Some(trace) = &self.subject.recording.trace {
+            map.serialize_entry("trace", trace)?;
+        }
         map.serialize_entry(
             "variance",
             &found.and_then(|found| found.variance.map(Spread)),

@@ -16,6 +16,10 @@ pub(super) fn lines(style: &Style, subject: &Subject<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(diagnosis) = &subject.diagnosis {
         lines.extend(tier(style, diagnosis));
+        if diagnosis.headline.is_none() {
+            lines.extend(explained(style, diagnosis));
+        }
+        lines.extend(super::trace::lines(style, subject));
         for finding in &diagnosis.findings {
             lines.extend(remark(style, finding.tier, &sentence(finding)));
         }
@@ -86,11 +90,34 @@ fn tier(style: &Style, diagnosis: &Diagnosis) -> Vec<String> {
     if let Some(text) = &diagnosis.consequence {
         lines.extend(wrap("  = ", &style.text(text), style.line()));
     }
+    for text in remarks(diagnosis) {
+        lines.extend(wrap("  = ", &style.text(text), style.line()));
+    }
     for (place, help) in diagnosis.help.iter().enumerate() {
         let first = if place == 0 { "  help: " } else { "        " };
         let more = place + 1 < diagnosis.help.len();
         let text = format!("{}{}", style.text(help), if more { ";" } else { "" });
         lines.extend(wrap(first, &text, style.line()));
+    }
+    lines
+}
+
+/// What diagnostic runs add to a finding.
+pub(super) fn remarks(diagnosis: &Diagnosis) -> &[String] {
+    let explained = diagnosis.explained.as_ref();
+    explained.map_or(&[], |found| &found.remarks)
+}
+
+/// What diagnostic runs found where that is no finding.
+fn explained(style: &Style, diagnosis: &Diagnosis) -> Vec<String> {
+    let Some(found) = &diagnosis.explained else {
+        return Vec::new();
+    };
+    let mut lines = wrap("explained: ", &style.text(&found.summary), style.line());
+    let named: Vec<CauseLine> = diagnosis.named().cloned().collect();
+    lines.extend(causes(style, &named));
+    for text in &found.remarks {
+        lines.extend(wrap("  = ", &style.text(text), style.line()));
     }
     lines
 }

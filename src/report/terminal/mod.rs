@@ -12,6 +12,7 @@ mod measures;
 mod paint;
 mod plain;
 mod summary;
+mod trace;
 
 use std::io::{self, Write};
 

@@ -1,9 +1,10 @@
 //! Plain lines for files, pipes and build logs: one thought a line, values that grep well.
 
-use super::diagnosis::{notes, sentence};
+use super::diagnosis::{notes, remarks as diagnostic_remarks, sentence};
 use super::histogram::shares;
 use super::measures;
 use super::summary::{DIGITS, Row, counts, cut_short, rows, split_is_sampled, via_shell};
+use super::trace;
 use crate::analysis::{Analysis, Subject, no_interval};
 use crate::diagnose::{CauseLine, Diagnosis, Tier};
 use crate::report::Style;
@@ -37,6 +38,7 @@ pub(super) fn command(style: &Style, subject: &Subject<'_>, number: Option<usize
     if let Some(diagnosis) = &subject.diagnosis {
         lines.extend(off_cpu(diagnosis, split_is_sampled(subject)));
     }
+    lines.extend(trace::plain(subject));
     lines.extend(remarks(subject));
     lines.into_iter().map(|line| style.text(&line)).collect()
 }
@@ -161,9 +163,20 @@ fn off_cpu(diagnosis: &Diagnosis, sampled: bool) -> Vec<String> {
                 .iter()
                 .map(|text| format!("  = {text}")),
         );
+        lines.extend(diagnostic_lines(diagnosis));
         lines.extend(diagnosis.help.iter().map(|text| format!("  help: {text}")));
+    } else if let Some(explained) = &diagnosis.explained {
+        lines.push(format!("  explained: {}", explained.summary));
+        lines.extend(diagnosis.named().map(cause_line));
+        lines.extend(diagnostic_lines(diagnosis));
     }
     lines
+}
+
+fn diagnostic_lines(diagnosis: &Diagnosis) -> impl Iterator<Item = String> + '_ {
+    diagnostic_remarks(diagnosis)
+        .iter()
+        .map(|text| format!("  = {text}"))
 }
 
 fn cause_line(line: &CauseLine) -> String {

@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use super::RunError;
 use super::ready;
-use super::waiting::{Rhythm, Vigil};
+use super::waiting::{Rhythm, Unattended, Vigil};
 use crate::plan::{Benchmark, Output};
 use crate::sys::files::Kept;
 use crate::sys::platform::{Spawner, Wakeups};
@@ -127,7 +127,7 @@ impl Hook {
             .spawner
             .start(&mut self.command, means.slots, &launch)?;
         vigil.watch(started.pid, started.asked);
-        vigil.until_end(None, &mut |_| {})?;
+        vigil.until_end(&mut Unattended)?;
         let ended = unix::reap(started.pid)?;
         vigil.ended_by(ended.outcome.signal());
         Ok(ended)

@@ -10,6 +10,7 @@ use super::family::{Family, Left};
 use super::hooks::{Hook, Kind, Means};
 use super::ready::{self, Streams};
 use super::waiting::{Rhythm, Vigil};
+use super::watched::{self, Attendance, Eyes};
 use super::{Executor, Made, Manner, Request, RunError, Watch};
 use crate::plan::{Benchmark, Plan};
 use crate::probe::{self, counters::Counters};
@@ -30,7 +31,6 @@ const PIPE_GRACE: Duration = Duration::from_millis(100);
 const SUSPENDED: Duration = Duration::from_millis(1);
 /// After a run that wrote more than this to standard error, runs are looked after early.
 const LOUD: u64 = 1024 * 1024;
-const TICK_FROM: Duration = Duration::from_secs(1); // shorter runs are never said to be going on
 
 /// A benchmark between [`Executor::begin`] and [`Executor::end`].
 #[derive(Debug)]
@@ -198,8 +198,9 @@ impl<'p> ProcessExecutor<'p> {
         let suspended = platform::suspended();
         session::was_continued();
         let mut rhythm = Rhythm::new(self.loud || !ready.known, self.plan.timeout);
-        if let Some(period) = task.watch.as_ref().and_then(|watch| watch.period()) {
-            (rhythm.first, rhythm.every) = (period, period);
+        if let Some(watch) = task.watch.as_deref() {
+            rhythm = watched::rhythm(rhythm, watch);
+            self.spawner.set_filter(watched::filter(watch));
         }
         let vigil = Vigil::new(self.wakeups.clone(), rhythm);
         let wanted = (!ready.unpadded).then_some(task.request.padding);
@@ -210,6 +211,7 @@ impl<'p> ProcessExecutor<'p> {
             padding = self.slots.set_padding(None);
             started = self.spawner.start(command, &self.slots, &launch);
         }
+        self.spawner.set_filter(None);
         let started = started.map_err(|error| RunError::about(&ready.program, error))?;
         drop(write);
         Ok(Flight {
@@ -230,33 +232,30 @@ impl<'p> ProcessExecutor<'p> {
     ) -> Result<Harvest, sys::Error> {
         let pid = flight.started.pid;
         flight.vigil.watch(pid, flight.started.asked);
-        if let Some(watch) = &mut task.watch {
-            watch.attach(pid);
-        }
+        let eyes = task.watch.take();
+        let mut eyes = eyes
+            .map(|watch| Eyes::open(watch, &flight.started))
+            .transpose()?;
         flight.started.release();
         if let Some(channel) = &mut flight.channel {
             channel.watch(pid);
         }
-        let (kept, tick, watch) = (&mut self.stderr, &mut task.tick, &mut task.watch);
-        let end = flight
-            .vigil
-            .until_end(flight.channel.as_mut(), &mut |passed| {
-                if let Some(kept) = kept {
-                    kept.relieve();
-                }
-                match watch {
-                    Some(watch) => watch.look(pid),
-                    None if passed >= TICK_FROM => tick(passed),
-                    None => {}
-                }
-            })?;
+        let end = flight.vigil.until_end(&mut Attendance {
+            channel: flight.channel.as_mut(),
+            stderr: self.stderr.as_mut(),
+            tick: &mut *task.tick,
+            eyes: eyes.as_mut(),
+            spawner: &self.spawner,
+            started: &flight.started,
+        })?;
         // The clock has been read; from here on nothing is measured.
         let stamp = self.spawner.stamp(&flight.started, command);
-        if let Some(watch) = &mut task.watch {
-            watch.detach(pid, *stamp.as_ref().unwrap_or(&end), end);
+        if let Some(eyes) = &mut eyes {
+            eyes.detach(pid, *stamp.as_ref().unwrap_or(&end), end);
         }
         let readings = self.look_at_dead(pid);
         let ended = unix::reap(pid)?;
+        drop(eyes);
         flight.vigil.ended_by(ended.outcome.signal());
         let mut harvest = Harvest {
             stamp: stamp?,

@@ -592,15 +592,17 @@ mod linux {
     }
 
     impl Watch for Witness {
-        fn attach(&mut self, pid: i32) {
+        fn attach(&mut self, pid: i32, held: bool) {
+            assert!(held);
             let link = std::fs::read_link(format!("/proc/{pid}/exe")).unwrap();
             self.name = link.display().to_string();
         }
-        fn period(&self) -> Option<Duration> {
+        fn first_look(&self) -> Option<Duration> {
             Some(Duration::from_millis(5))
         }
-        fn look(&mut self, _pid: i32) {
+        fn look(&mut self, _pid: i32, _begun: u64) -> Option<Duration> {
             self.looks += 1;
+            None
         }
         fn detach(&mut self, pid: i32, begun: u64, ended: u64) {
             self.state = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();

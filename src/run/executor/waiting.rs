@@ -3,7 +3,6 @@
 use std::rc::Rc;
 use std::time::Duration;
 
-use crate::sys::channel::Channel;
 use crate::sys::platform::Wakeups;
 use crate::sys::unix::{self, Event};
 use crate::sys::{self, clock, session, terminal};
@@ -12,6 +11,8 @@ use crate::sys::{self, clock, session, terminal};
 const EVERY: Duration = Duration::from_millis(100);
 /// Before that a run is left alone, if nothing else is due.
 const ALONE: Duration = Duration::from_secs(1);
+/// The shortest time to the next interruption.
+const SOON: Duration = Duration::from_micros(20);
 /// From being asked to end by `--timeout` to being killed.
 const TIMEOUT_GRACE: Duration = Duration::from_millis(100);
 /// From an interrupt to being killed.
@@ -40,6 +41,29 @@ impl Rhythm {
         }
     }
 }
+
+/// How a process is waited for, and what is done meanwhile.
+pub(super) trait Attend {
+    /// Waits until it ends or stops, or something interrupts.
+    ///
+    /// # Errors
+    /// It is not our child.
+    fn wait(&mut self, pid: i32) -> Result<Event, sys::Error> {
+        unix::wait(pid)
+    }
+
+    /// Called after each interruption with the time since the start; how long until the next one,
+    /// if the rhythm shall change.
+    fn meanwhile(&mut self, pid: i32, passed: Duration) -> Option<Duration> {
+        let _ = (pid, passed);
+        None
+    }
+}
+
+/// Only waits.
+pub(super) struct Unattended;
+
+impl Attend for Unattended {}
 
 /// One process that is waited for.
 pub(super) struct Vigil {
@@ -82,21 +106,13 @@ impl Vigil {
         self.begun = begun;
     }
 
-    /// Waits until the process has ended; the clock right after. `meanwhile` is called after each
-    /// interruption with the time since the start.
+    /// Waits until the process has ended; the clock right after.
     ///
     /// # Errors
     /// It is not our child.
-    pub(super) fn until_end(
-        &mut self,
-        mut channel: Option<&mut Channel>,
-        meanwhile: &mut dyn FnMut(Duration),
-    ) -> Result<u64, sys::Error> {
+    pub(super) fn until_end(&mut self, attendant: &mut dyn Attend) -> Result<u64, sys::Error> {
         loop {
-            let event = match channel.as_deref_mut() {
-                Some(channel) => channel.wait(self.pid)?,
-                None => unix::wait(self.pid)?,
-            };
+            let event = attendant.wait(self.pid)?;
             let now = clock::now();
             match event {
                 Event::Ended => return Ok(now),
@@ -104,7 +120,12 @@ impl Vigil {
                 Event::Nothing => {}
             }
             self.enforce(now);
-            meanwhile(Duration::from_nanos(now - self.begun));
+            let passed = Duration::from_nanos(now.saturating_sub(self.begun));
+            if let Some(next) = attendant.meanwhile(self.pid, passed) {
+                // A signal that comes before the next wait begins is lost: it has to come again.
+                let next = next.max(SOON);
+                self.wakeups.start(next, next);
+            }
         }
     }
 

@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer};
 
 use super::{CutShort, MachineCounters, Recording, SCHEMA};
 use crate::sample::host::Stamp;
-use crate::sample::{Attribution, Conditions, Host, Outcome, Sample, Samples, Unaccounted};
+use crate::sample::{Attribution, Conditions, Host, Outcome, Sample, Samples, Trace, Unaccounted};
 
 /// Largest file that is read.
 pub const MOST_BYTES: usize = 1 << 30;
@@ -114,6 +114,7 @@ struct Ours {
     #[serde(default)]
     machine: MachineCounters,
     explain: Option<Attribution>,
+    trace: Option<Trace>,
     cut_short: Option<CutShort>,
     #[serde(default)]
     notes: Vec<String>,
@@ -176,6 +177,7 @@ fn ours(entry: Entry, host: &Host, number: usize) -> Result<Recording, ReadError
         samples: ours.runs.0,
         machine: ours.machine,
         attribution: ours.explain,
+        trace: ours.trace,
         cut_short: ours.cut_short,
         notes: ours.notes,
     })

@@ -3,11 +3,11 @@
 mod affinity;
 pub(crate) mod counters;
 mod descendants;
-pub(crate) mod held;
 mod host;
 pub(crate) mod perf_event;
 mod procfs;
 pub(crate) mod ptrace;
+pub(crate) mod sock_diag;
 mod spawn;
 pub(crate) mod task;
 mod wakeup;

@@ -11,7 +11,8 @@ use std::collections::HashSet;
 use std::io;
 use std::ptr;
 
-use super::held::{Held, now};
+use crate::sys::unix::Event;
+use crate::sys::{Error, clock};
 
 const SECCOMP_RET_ALLOW: u32 = 0x7fff_0000;
 const SECCOMP_RET_TRACE: u32 = 0x7ff0_0000;
@@ -26,6 +27,8 @@ const BPF_RETURN: u16 = 0x06;
 const PTRACE_SEIZE: u32 = 0x4206;
 const PTRACE_LISTEN: u32 = 0x4208;
 const PTRACE_GET_SYSCALL_INFO: u32 = 0x420e;
+const PTRACE_GETEVENTMSG: u32 = 0x4201;
+const EVENT_EXEC: i32 = 4;
 const EVENT_STOP: i32 = 128;
 const EVENT_SECCOMP: i32 = 7;
 const OPTIONS: usize = 0x1 // TRACESYSGOOD
@@ -64,82 +67,173 @@ pub(crate) enum Stop {
     Gone,
 }
 
-/// A filter that stops the calls of those numbers and lets all others pass.
-pub(crate) fn filter(numbers: &[i64]) -> Vec<libc::sock_filter> {
-    let row = |code, jt, jf, k| libc::sock_filter { code, jt, jf, k };
-    let mut rows = vec![
-        row(BPF_LOAD_WORD, 0, 0, 4), // seccomp_data.arch
-        row(BPF_JUMP_EQUAL, 1, 0, AUDIT_ARCH),
-        row(BPF_RETURN, 0, 0, SECCOMP_RET_ALLOW),
-        row(BPF_LOAD_WORD, 0, 0, 0), // seccomp_data.nr
-    ];
-    for &number in numbers {
-        rows.push(row(BPF_JUMP_EQUAL, 0, 1, number as u32));
-        rows.push(row(BPF_RETURN, 0, 0, SECCOMP_RET_TRACE));
-    }
-    rows.push(row(BPF_RETURN, 0, 0, SECCOMP_RET_ALLOW));
-    rows
-}
+/// A seccomp program that stops calls of some numbers and lets all others pass.
+#[derive(Debug)]
+pub(crate) struct Filter(Vec<libc::sock_filter>);
 
-/// Traces a held child until it has ended; `each` hears of every stop with thread and time.
-/// Returns the raw status of the child and when it ended. Processes it left behind are killed:
-/// without a tracer the filter would fail their calls.
-///
-/// # Errors
-/// Tracing is not permitted (Yama 3, a seccomp filter).
-pub(crate) fn trace(
-    held: &mut Held,
-    mut each: impl FnMut(u32, u64, Stop),
-) -> io::Result<(i32, u64)> {
-    let root = held.pid() as libc::pid_t;
-    request(PTRACE_SEIZE, root, 0, OPTIONS)?;
-    held.release();
-    let mut alive = HashSet::from([root]);
-    let mut end = None;
-    while !alive.is_empty() {
-        let (pid, status) = wait()?;
-        let time = now();
-        if libc::WIFEXITED(status) || libc::WIFSIGNALED(status) {
-            alive.remove(&pid);
-            if end.is_none() {
-                each(pid as u32, time, Stop::Gone);
-            }
-            if pid == root {
-                held.forget();
-                end = Some((status, time));
-            }
-        } else if end.is_none() {
-            alive.insert(pid);
-            step(pid, status, time, &mut each);
+impl Filter {
+    /// A filter that stops the calls of those numbers.
+    pub(crate) fn stopping(numbers: &[i64]) -> Self {
+        let row = |code, jt, jf, k| libc::sock_filter { code, jt, jf, k };
+        let mut rows = vec![
+            row(BPF_LOAD_WORD, 0, 0, 4), // seccomp_data.arch
+            row(BPF_JUMP_EQUAL, 1, 0, AUDIT_ARCH),
+            row(BPF_RETURN, 0, 0, SECCOMP_RET_ALLOW),
+            row(BPF_LOAD_WORD, 0, 0, 0), // seccomp_data.nr
+        ];
+        for &number in numbers {
+            rows.push(row(BPF_JUMP_EQUAL, 0, 1, number as u32));
+            rows.push(row(BPF_RETURN, 0, 0, SECCOMP_RET_TRACE));
         }
-        if end.is_some() {
-            for &left in &alive {
-                // SAFETY: a tracee that has not been waited for, so the number is still its own.
-                unsafe { libc::kill(left, libc::SIGKILL) };
-            }
+        rows.push(row(BPF_RETURN, 0, 0, SECCOMP_RET_ALLOW));
+        Self(rows)
+    }
+
+    /// For `prctl`; valid while `self` is.
+    pub(super) fn program(&self) -> libc::sock_fprog {
+        libc::sock_fprog {
+            len: self.0.len() as u16,
+            filter: self.0.as_ptr().cast_mut(),
         }
     }
-    end.ok_or_else(|| io::Error::from_raw_os_error(libc::ECHILD))
 }
 
-/// The next stop or end of a tracee of this thread.
-fn wait() -> io::Result<(libc::pid_t, i32)> {
-    loop {
+/// What to do with each stop: thread, time, and what it is.
+pub(crate) type Each<'a> = &'a mut dyn FnMut(u32, u64, Stop);
+
+/// Follows a process and everything it starts.
+#[derive(Debug)]
+pub(crate) struct Tracer {
+    root: libc::pid_t,
+    alive: HashSet<libc::pid_t>,
+}
+
+impl Tracer {
+    /// Follows a process that has not called exec yet.
+    ///
+    /// # Errors
+    /// Tracing is not permitted (Yama 3, a seccomp filter, another tracer).
+    pub(crate) fn attach(pid: i32) -> io::Result<Self> {
+        request(PTRACE_SEIZE, pid, 0, OPTIONS)?;
+        Ok(Self {
+            root: pid,
+            alive: HashSet::from([pid]),
+        })
+    }
+
+    /// Waits for one stop or end of any thread and deals with it; the end of the process itself is
+    /// only noticed, as with [`unix::wait`].
+    ///
+    /// # Errors
+    /// There is nothing to wait for.
+    pub(crate) fn wait(&mut self, each: Each<'_>) -> Result<Event, Error> {
+        let Some((pid, ended)) = next()? else {
+            return Ok(Event::Nothing);
+        };
+        let time = clock::now();
+        if ended && pid == self.root {
+            each(pid as u32, time, Stop::Gone);
+            return Ok(Event::Ended);
+        }
         let mut status = 0;
-        // SAFETY: waits for tracees of this thread only; `status` is valid for the call.
-        let pid = unsafe { libc::waitpid(-1, &raw mut status, libc::__WALL | libc::__WNOTHREAD) };
-        if pid >= 0 {
-            return Ok((pid, status));
+        // SAFETY: takes the report that was just seen; `status` is valid for the call.
+        if unsafe { libc::waitpid(pid, &raw mut status, libc::__WALL | libc::WNOHANG) } != pid {
+            return Ok(Event::Nothing);
         }
-        let error = io::Error::last_os_error();
-        if error.raw_os_error() != Some(libc::EINTR) {
-            return Err(error);
+        if libc::WIFEXITED(status) || libc::WIFSIGNALED(status) {
+            self.alive.remove(&pid);
+            each(pid as u32, time, Stop::Gone);
+            return Ok(Event::Nothing);
+        }
+        self.alive.insert(pid);
+        if status >> 16 == EVENT_EXEC {
+            // The thread that calls exec takes the number of its process; nobody reports its end.
+            let former = former_number(pid).filter(|former| *former != pid);
+            former.map(|former| self.alive.remove(&former));
+        }
+        let signal = step(pid, status, time, each);
+        let stopped = signal.filter(|_| pid == self.root);
+        Ok(stopped.map_or(Event::Nothing, Event::Stopped))
+    }
+}
+
+impl Drop for Tracer {
+    /// Kills what is left besides the process itself: without a tracer the filter would fail its
+    /// calls.
+    fn drop(&mut self) {
+        self.alive.remove(&self.root);
+        for &left in &self.alive {
+            kill_and_wait(left);
+        }
+        // What those had just started is ours as well, and stands still.
+        while let Some(newcomer) = stopped_newcomer() {
+            kill_and_wait(newcomer);
         }
     }
 }
 
-/// Handles one stop and lets the thread go on.
-fn step(pid: libc::pid_t, status: i32, time: u64, each: &mut impl FnMut(u32, u64, Stop)) {
+/// Kills a tracee and waits for its end.
+fn kill_and_wait(pid: libc::pid_t) {
+    let mut status = 0;
+    // SAFETY: a tracee that has not been waited for, so the number is still its own.
+    unsafe { libc::kill(pid, libc::SIGKILL) };
+    loop {
+        // SAFETY: `status` is valid for the call.
+        let waited = unsafe { libc::waitpid(pid, &raw mut status, libc::__WALL) };
+        let again = waited < 0 && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted;
+        if !again && (waited != pid || libc::WIFEXITED(status) || libc::WIFSIGNALED(status)) {
+            return;
+        }
+    }
+}
+
+/// A tracee that stopped and has not been heard of.
+fn stopped_newcomer() -> Option<libc::pid_t> {
+    let flags = libc::__WALL | libc::__WNOTHREAD | libc::WNOHANG | libc::WSTOPPED;
+    // SAFETY: all zero is a valid siginfo_t, with the child 0.
+    let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
+    // SAFETY: `info` outlives the call; its child is 0 or was set by the call.
+    let pid = unsafe {
+        libc::waitid(libc::P_ALL, 0, &raw mut info, flags);
+        info.si_pid()
+    };
+    (pid > 0 && info.si_code == libc::CLD_TRAPPED).then_some(pid)
+}
+
+/// The number a thread had before its exec.
+fn former_number(pid: libc::pid_t) -> Option<libc::pid_t> {
+    let mut former: libc::c_ulong = 0;
+    request(PTRACE_GETEVENTMSG, pid, 0, (&raw mut former) as usize).ok()?;
+    Some(former as libc::pid_t)
+}
+
+/// The thread that stopped or ended next, and whether it ended; not yet reaped. Nothing if a signal
+/// ended the wait.
+fn next() -> Result<Option<(libc::pid_t, bool)>, Error> {
+    let flags = libc::WEXITED | libc::WSTOPPED | libc::WNOWAIT | libc::__WALL | libc::__WNOTHREAD;
+    // SAFETY: all zero is a valid siginfo_t.
+    let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
+    // SAFETY: `info` outlives the call, which writes nothing else.
+    if unsafe { libc::waitid(libc::P_ALL, 0, &raw mut info, flags) } < 0 {
+        let source = io::Error::last_os_error();
+        if source.kind() == io::ErrorKind::Interrupted {
+            return Ok(None);
+        }
+        return Err(Error::Call {
+            call: "waitid",
+            source,
+        });
+    }
+    let ended = matches!(
+        info.si_code,
+        libc::CLD_EXITED | libc::CLD_KILLED | libc::CLD_DUMPED
+    );
+    // SAFETY: waitid succeeded, so the fields of a child's signal are set.
+    Ok(Some((unsafe { info.si_pid() }, ended)))
+}
+
+/// Handles one stop and lets the thread go on; the signal, if one has stopped it for longer.
+fn step(pid: libc::pid_t, status: i32, time: u64, each: Each<'_>) -> Option<i32> {
     let signal = libc::WSTOPSIG(status);
     let event = status >> 16;
     let (verb, inject) = if event == EVENT_SECCOMP {
@@ -159,6 +253,7 @@ fn step(pid: libc::pid_t, status: i32, time: u64, each: &mut impl FnMut(u32, u64
     };
     // A thread that is already gone cannot be continued; its end is reported by itself.
     request(verb, pid, 0, inject as usize).ok();
+    (verb == PTRACE_LISTEN).then_some(signal)
 }
 
 /// Number and arguments of the call at a seccomp stop.

@@ -13,6 +13,7 @@ use std::time::Duration;
 use nix::sys::signal::SigSet;
 
 use super::CpuMask;
+use super::ptrace::Filter;
 use crate::sample::host::Stamp;
 use crate::sys::command::{self, refusal};
 use crate::sys::unix::{self, Cpus, Launch};
@@ -46,17 +47,19 @@ enum Step {
     Affinity,
     Cgroup,
     Hold,
+    Filter,
     Exec,
 }
 
 impl Step {
-    const ALL: [(Self, &'static str); 7] = [
+    const ALL: [(Self, &'static str); 8] = [
         (Self::Streams, "dup3"),
         (Self::Parent, "prctl"),
         (Self::Directory, "chdir"),
         (Self::Affinity, "sched_setaffinity"),
         (Self::Cgroup, "write cgroup.procs"),
         (Self::Hold, "read"),
+        (Self::Filter, "prctl(PR_SET_SECCOMP)"),
         (Self::Exec, "execve"),
     ];
 }
@@ -69,6 +72,7 @@ struct Orders {
     cpus: (usize, *const u64),
     cgroup: i32,
     hold: i32,
+    filter: *const libc::sock_fprog,
     mask: libc::sigset_t,
     path: *const libc::c_char,
     argv: *const *const libc::c_char,
@@ -145,6 +149,11 @@ pub(crate) struct Started {
 }
 
 impl Started {
+    /// Whether it waits before exec until it is released.
+    pub(crate) fn is_held(&self) -> bool {
+        self.hold.is_some()
+    }
+
     /// Lets a held process execute its command.
     pub(crate) fn release(&mut self) {
         if let Some(writer) = self.hold.take() {
@@ -161,6 +170,7 @@ pub(crate) struct Spawner {
     /// Where commands run; `None` is where we are.
     commands: Option<CpuMask>,
     stamp: Stamp,
+    filter: Option<Filter>,
     /// Our process id.
     own: i32,
 }
@@ -183,6 +193,7 @@ impl Spawner {
             original,
             commands,
             stamp: Stamp::BeforeExec,
+            filter: None,
             own: nix::unistd::getpid().as_raw(),
         })
     }
@@ -190,6 +201,11 @@ impl Spawner {
     /// How its starting stamps are taken.
     pub(crate) fn stamp_kind(&self) -> Stamp {
         self.stamp
+    }
+
+    /// Processes started from now on get this filter of system calls, and no new privileges.
+    pub(crate) fn set_filter(&mut self, filter: Option<Filter>) {
+        self.filter = filter;
     }
 
     /// Lets the system choose a CPU for us again, and stays there.
@@ -226,6 +242,8 @@ impl Spawner {
             .unzip();
         let mut orders = self.orders(prepared, slots, launch);
         orders.hold = reader.as_ref().map_or(-1, AsRawFd::as_raw_fd);
+        let filter = self.filter.as_ref().map(Filter::program);
+        orders.filter = filter.as_ref().map_or(ptr::null(), ptr::from_ref);
         let report = self.memory.report();
         report.stamp.store(0, Ordering::Relaxed);
         report.step.store(0, Ordering::Relaxed);
@@ -270,6 +288,7 @@ impl Spawner {
             cpus: self.commands.as_ref().map_or(nowhere, CpuMask::raw),
             cgroup: launch.cgroup,
             hold: -1,
+            filter: ptr::null(),
             mask: *SigSet::empty().as_ref(),
             path: prepared.path().as_ptr(),
             argv: prepared.argv(),
@@ -315,6 +334,13 @@ impl Spawner {
         }
         before.thread_set_mask().map_err(refused)?;
         Ok((asked, pid))
+    }
+
+    /// The starting stamp of a process that may not have got as far yet.
+    pub(crate) fn stamped(&self, started: &Started) -> Option<u64> {
+        let stamp = || self.memory.report().stamp.load(Ordering::Acquire);
+        let stamp = started.outer.unwrap_or_else(stamp);
+        (stamp > 0).then_some(stamp)
     }
 
     /// The starting stamp of a process that has ended.
@@ -410,6 +436,16 @@ unsafe fn steps(orders: &Orders) -> Step {
                 return Step::Hold;
             }
         }
+        if !orders.filter.is_null()
+            && (libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0
+                || libc::prctl(
+                    libc::PR_SET_SECCOMP,
+                    libc::SECCOMP_MODE_FILTER,
+                    orders.filter,
+                ) < 0)
+        {
+            return Step::Filter;
+        }
         libc::sigprocmask(libc::SIG_SETMASK, &raw const orders.mask, ptr::null_mut());
         let mut time = libc::timespec {
             tv_sec: 0,
@@ -417,7 +453,7 @@ unsafe fn steps(orders: &Orders) -> Step {
         };
         libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time);
         let stamp = time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64;
-        (*orders.report).stamp.store(stamp, Ordering::Relaxed);
+        (*orders.report).stamp.store(stamp, Ordering::Release);
         libc::execve(orders.path, orders.argv, orders.envp);
         Step::Exec
     }

@@ -2,6 +2,7 @@
 //! created. What these systems do not show is missing.
 
 pub(crate) mod counters;
+mod evidence;
 mod host;
 
 use std::fs::File;
@@ -14,6 +15,7 @@ use crate::sample::host::Stamp;
 use super::unix::{Cpus, Launch};
 use super::{Error, Prepared, Slots, command, session};
 
+pub(crate) use evidence::{perf_event, ptrace, sock_diag, task};
 pub(crate) use host::{allowed_cpus, cpu_model, facts, peak_memory, process_limit};
 
 /// Bytes in one unit of `ru_maxrss` (`getrusage(2)`).
@@ -169,6 +171,12 @@ impl Started {
     /// Nothing is held here.
     #[allow(clippy::unused_self, reason = "the surface all platforms share")]
     pub(crate) fn release(&mut self) {}
+
+    /// Nothing is held here.
+    #[allow(clippy::unused_self, reason = "the surface all platforms share")]
+    pub(crate) fn is_held(&self) -> bool {
+        false
+    }
 }
 
 /// Starts processes, one at a time.
@@ -210,6 +218,19 @@ impl Spawner {
         let (asked, pid) = command::start(prepared, slots, launch)?;
         session::attend(pid);
         Ok(Started { pid, asked })
+    }
+
+    /// Calls cannot be filtered here.
+    pub(crate) fn set_filter(&mut self, _filter: Option<ptrace::Filter>) {}
+
+    /// The starting stamp.
+    #[allow(
+        clippy::unnecessary_wraps,
+        clippy::unused_self,
+        reason = "the surface all platforms share"
+    )]
+    pub(crate) fn stamped(&self, started: &Started) -> Option<u64> {
+        Some(started.asked)
     }
 
     /// The starting stamp of a process that has ended.

@@ -1,0 +1,1 @@
+//! Attributions made in code give these lines and sentences.

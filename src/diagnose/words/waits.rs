@@ -1,0 +1,119 @@
+//! The sentences about named waits.
+
+use super::time;
+use crate::diagnose::CauseLine;
+use crate::evidence::Cause;
+use crate::unit::{percent, thousands};
+
+/// A diagnosed wall that is further than this from the measured one makes shares rough.
+const FAR: f64 = 0.2;
+
+/// Where the wall time of diagnostic runs went.
+pub(in crate::diagnose) fn summary(busy: f64, queued: f64, idle: f64) -> String {
+    let queued = if queued >= 0.005 {
+        format!("waiting for a CPU {}, ", percent(queued))
+    } else {
+        String::new()
+    };
+    format!(
+        "a thread was running {} of the time, {queued}nothing ran {}",
+        percent(busy),
+        percent(idle)
+    )
+}
+
+/// The last words of a cause line.
+pub(in crate::diagnose) fn remark(cause: Cause, place: Option<&str>) -> String {
+    let title = cause.row().title;
+    place.map_or_else(|| title.to_owned(), |place| format!("{title} ({place})"))
+}
+
+/// Which share of the idle time has no name, how much of that was too short, and the call that
+/// most of the rest was in.
+pub(in crate::diagnose) fn unnamed(share: f64, short: f64, first: Option<(&str, f64)>) -> String {
+    let rest = first
+        .map(|(call, of)| format!("; of the named part, {call} {}", percent(of)))
+        .unwrap_or_default();
+    if short >= 0.5 * share {
+        format!(
+            "{} of the waits are shorter than 50 \u{b5}s, too short to name by sampling{rest}",
+            percent(short)
+        )
+    } else {
+        format!("{} of the idle time got no name{rest}", percent(share))
+    }
+}
+
+/// Threads that hand a lock on.
+pub(in crate::diagnose) fn serialised(threads: u64, busy: f64) -> String {
+    format!("{threads} threads, {busy:.1} busy on average: a lock serialises them")
+}
+
+/// How far the diagnosed wall time is from the measured one.
+pub(in crate::diagnose) fn distance(runs: u64, diagnosed: f64, measured: f64) -> String {
+    let by = if measured > 0.0 {
+        diagnosed / measured - 1.0
+    } else {
+        0.0
+    };
+    let noun = if runs == 1 { "run" } else { "runs" };
+    let far = if by.abs() > FAR {
+        ": the shares are rough"
+    } else {
+        ""
+    };
+    let word = if by < 0.0 { "below" } else { "above" };
+    format!(
+        "by {} diagnostic {noun} of {}, {} {word} the measured{far}",
+        thousands(runs),
+        time(diagnosed),
+        percent(by.abs())
+    )
+}
+
+/// Waiting that the ratio of wall to CPU hides.
+pub(in crate::diagnose) fn hidden_wait(
+    idle: f64,
+    wall: f64,
+    detail: &str,
+    parallel: bool,
+) -> String {
+    let but = if parallel {
+        "CPU exceeds wall, yet nothing"
+    } else {
+        "nothing"
+    };
+    format!("{but} ran for {} of {}: {detail}", time(idle), time(wall))
+}
+
+/// What it means to wait for that, where more can be said than that a faster program wins little.
+/// `share` is that of all waits with this cause.
+pub(in crate::diagnose) fn meaning(line: &CauseLine, share: f64) -> Option<String> {
+    let share = percent(share);
+    let target = line.detail.split_once(' ').map(|(_, target)| target);
+    Some(match line.cause {
+        Cause::Sleep => format!("{share} is the command's own sleep or timeout"),
+        Cause::Network => {
+            let peer = target.unwrap_or("a peer");
+            format!("{share} waits for {peer} to answer: the server is outside the benchmark")
+        }
+        Cause::LocalService => {
+            let service = target.unwrap_or("unknown socket");
+            format!("{share} waits for a local service ({service}): its CPU is not in user+sys")
+        }
+        Cause::FileLock => format!("{share} waits for a file lock on {}", target?),
+        Cause::Stopped => format!(
+            "the process was stopped (SIGSTOP or a debugger) for {}",
+            time(line.seconds)
+        ),
+        Cause::DiskRead => format!(
+            "{share} waits for disk reads of {} (cold cache)",
+            target.unwrap_or("files")
+        ),
+        Cause::EventLoop => format!("{share} waits in its event loop for something to happen"),
+        Cause::Pipe => format!("{share} waits for the other end of a pipe"),
+        Cause::Child => format!("{share} waits for a process it started"),
+        Cause::Terminal => format!("{share} waits for input from a terminal"),
+        _ => return None,
+    })
+}

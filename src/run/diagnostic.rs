@@ -1,0 +1,165 @@
+//! Diagnostic runs after the measured ones: with them the recording also says what was waited for.
+//! Nothing here can lose what was measured: whatever goes wrong ends only the diagnosing.
+
+use std::os::fd::RawFd;
+use std::time::Duration;
+
+use super::executor::Watch;
+use super::{Event, Request, RunError, Runner};
+use crate::probe::explain::{Explainer, Inquiry};
+use crate::probe::trace::Counter;
+use crate::sample::{Outcome, Phase, Recording};
+
+impl Watch for Explainer {
+    fn attach(&mut self, pid: i32, held: bool) {
+        Explainer::attach(self, pid, held);
+    }
+
+    fn descriptors(&self) -> Vec<RawFd> {
+        Explainer::descriptors(self)
+    }
+
+    fn first_look(&self) -> Option<Duration> {
+        Some(Explainer::first_look(self))
+    }
+
+    fn look(&mut self, pid: i32, begun: u64) -> Option<Duration> {
+        Some(Explainer::look(self, pid, begun))
+    }
+
+    fn detach(&mut self, pid: i32, begun: u64, ended: u64) {
+        Explainer::detach(self, pid, begun, ended);
+    }
+}
+
+impl Watch for Counter {
+    fn attach(&mut self, _pid: i32, _held: bool) {}
+
+    fn stops(&self) -> Vec<i64> {
+        self.numbers().to_vec()
+    }
+
+    fn stopped(&mut self, tid: u32, time: u64, call: Option<(i64, [u64; 6])>) {
+        self.stop(tid, time, call);
+    }
+
+    fn detach(&mut self, _pid: i32, begun: u64, ended: u64) {
+        self.end(begun, ended);
+    }
+}
+
+impl Runner<'_> {
+    /// Makes the diagnostic runs of a benchmark, where any are wanted.
+    pub(super) fn diagnose(&mut self, benchmark: usize) {
+        let recording = &self.slots[benchmark].recording;
+        let Some(wall) = mean_wall(recording).filter(|_| recording.cut_short.is_none()) else {
+            return;
+        };
+        let mut made = 0;
+        if self.tools.policy.explains(recording) {
+            made = self.explain(benchmark, wall);
+        }
+        if self.plan.trace && !self.schedule.is_stopping() {
+            self.trace(benchmark, made);
+        }
+    }
+
+    /// Names the waits; how many runs that took.
+    fn explain(&mut self, benchmark: usize, wall: Duration) -> u64 {
+        let measuring = self.schedule.tally(benchmark).elapsed;
+        let directory = self.plan.benchmarks[benchmark].cwd.as_deref();
+        let mut inquiry = Inquiry::new(wall, measuring, directory);
+        let mut made = 0;
+        while let Some(mut explainer) = inquiry.next_watch() {
+            let Some(took) = self.watched(benchmark, made, &mut explainer) else {
+                break;
+            };
+            inquiry.add(explainer, took);
+            made += 1;
+            if let Some(why) = inquiry.blind() {
+                self.slots[benchmark].recording.notes.push(why.into());
+                break;
+            }
+        }
+        self.slots[benchmark].recording.attribution = inquiry.attribution();
+        made
+    }
+
+    /// Counts the blocking calls.
+    fn trace(&mut self, benchmark: usize, index: u64) {
+        let directory = self.plan.benchmarks[benchmark].cwd.as_deref();
+        let mut counter = Counter::new(directory);
+        if self.watched(benchmark, index, &mut counter).is_some() {
+            self.slots[benchmark].recording.trace = counter.into_trace();
+        }
+    }
+
+    /// Makes one run; the time it took with its hooks, or nothing if no further one makes sense.
+    fn watched(&mut self, benchmark: usize, index: u64, watch: &mut dyn Watch) -> Option<Duration> {
+        let request = Request {
+            benchmark,
+            phase: Phase::Diagnostic,
+            index,
+            round: index,
+            position: 0,
+            padding: 0,
+        };
+        self.tell(&Event::Starting { request: &request });
+        let before = self.tools.clock.now();
+        let made = self.tools.executor.run_watched(&request, watch);
+        let took = self.tools.clock.now().saturating_sub(before);
+        match made {
+            // Its time is not the command's.
+            Ok(made) if made.interrupted || made.disturbed => None,
+            Ok(made) => {
+                self.slots[benchmark].recording.samples.push(&made.sample);
+                self.tell(&Event::Sampled {
+                    request: &request,
+                    sample: &made.sample,
+                    progress: 1.0,
+                    look: None,
+                });
+                self.may_go_on(benchmark, made.sample.outcome)
+                    .then_some(took)
+            }
+            Err(error) => {
+                self.not_made(benchmark, error);
+                None
+            }
+        }
+    }
+
+    fn may_go_on(&mut self, benchmark: usize, outcome: Outcome) -> bool {
+        let good = self.plan.ignore_failure.covers(outcome);
+        if !good {
+            let note = format!("a diagnostic run failed ({outcome}); it explains nothing");
+            self.slots[benchmark].recording.notes.push(note);
+        }
+        good && !self.schedule.is_stopping()
+    }
+
+    fn not_made(&mut self, benchmark: usize, error: RunError) {
+        match error {
+            RunError::Interrupted => {}
+            RunError::System {
+                call: "ptrace",
+                source,
+                ..
+            } => {
+                let note =
+                    format!("calls could not be counted: ptrace is not permitted ({source})");
+                self.slots[benchmark].recording.notes.push(note);
+            }
+            error => {
+                self.session.errors.push((benchmark, error));
+                self.schedule.stop();
+            }
+        }
+    }
+}
+
+fn mean_wall(recording: &Recording) -> Option<Duration> {
+    let walls: Vec<Duration> = recording.measured().map(|sample| sample.wall).collect();
+    let count = u32::try_from(walls.len()).ok()?;
+    walls.iter().sum::<Duration>().checked_div(count)
+}
