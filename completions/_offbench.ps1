@@ -60,7 +60,7 @@ Register-ArgumentCompleter -Native -CommandName 'offbench' -ScriptBlock {
             [CompletionResult]::new('--conclude', '--conclude', [CompletionResultType]::ParameterName, 'After each run, also a failed one')
             [CompletionResult]::new('-c', '-c', [CompletionResultType]::ParameterName, 'Once after the last run')
             [CompletionResult]::new('--cleanup', '--cleanup', [CompletionResultType]::ParameterName, 'Once after the last run')
-            [CompletionResult]::new('--explain', '--explain', [CompletionResultType]::ParameterName, 'When to name waits by extra runs')
+            [CompletionResult]::new('--explain', '--explain', [CompletionResultType]::ParameterName, 'Name what is waited for')
             [CompletionResult]::new('--reference', '--reference', [CompletionResultType]::ParameterName, 'Command to compare with, or fastest')
             [CompletionResult]::new('--reference-name', '--reference-name', [CompletionResultType]::ParameterName, 'Name of the reference in reports')
             [CompletionResult]::new('--baseline', '--baseline', [CompletionResultType]::ParameterName, 'Compare with this saved session')

@@ -57,7 +57,7 @@ set edit:completion:arg-completer[offbench] = {|@words|
             cand --conclude 'After each run, also a failed one'
             cand -c 'Once after the last run'
             cand --cleanup 'Once after the last run'
-            cand --explain 'When to name waits by extra runs'
+            cand --explain 'Name what is waited for'
             cand --reference 'Command to compare with, or fastest'
             cand --reference-name 'Name of the reference in reports'
             cand --baseline 'Compare with this saved session'

@@ -25,7 +25,7 @@ complete -c offbench -s s -l setup -d 'Once before the first run' -r
 complete -c offbench -s p -l prepare -d 'Before each run, also warm-up' -r
 complete -c offbench -s C -l conclude -d 'After each run, also a failed one' -r
 complete -c offbench -s c -l cleanup -d 'Once after the last run' -r
-complete -c offbench -l explain -d 'When to name waits by extra runs' -r -f -a "auto\t'When a warning has no named cause, and the number of runs is not fixed by --runs'
+complete -c offbench -l explain -d 'Name what is waited for' -r -f -a "auto\t'When a warning has no named cause, and the number of runs is not fixed by --runs'
 always\t'For every command'
 never\t'For none'"
 complete -c offbench -l reference -d 'Command to compare with, or fastest' -r

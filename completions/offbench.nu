@@ -67,7 +67,7 @@ module completions {
     --prepare(-p): string     # Before each run, also warm-up
     --conclude(-C): string    # After each run, also a failed one
     --cleanup(-c): string     # Once after the last run
-    --explain: string@"nu-complete offbench explain" # When to name waits by extra runs
+    --explain: string@"nu-complete offbench explain" # Name what is waited for
     --trace                   # Count every blocking call in an extra run
     --expect-wait             # Waiting is intended: no finding
     --wait-descendants        # Runs end with their last process

@@ -127,3 +127,9 @@ impl Observer for Nobody {
         Flow::Continue
     }
 }
+
+impl Policy for Nobody {
+    fn explains(&self, _recording: &Recording) -> bool {
+        false
+    }
+}

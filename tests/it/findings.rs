@@ -14,7 +14,9 @@ fn judged(args: &[&str]) -> Value {
 fn sleeping_has_a_tier_and_its_share() {
     let ours = judged(&["-r", "6", &does("sleep 60")]);
     assert_ne!(ours["tier"], "none");
-    let waiting = number(&ours["slices"]["waiting"]);
+    // On a busy machine some of it is spent queueing after the sleep.
+    let queued = ours["slices"]["queued"].as_f64().unwrap_or(0.0);
+    let waiting = number(&ours["slices"]["waiting"]) + queued;
     assert!(
         waiting > 0.9 * number(&ours["wall"]["mean"]),
         "{}",

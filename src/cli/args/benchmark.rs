@@ -54,7 +54,13 @@ pub(crate) struct BenchmarkArgs {
     /// Step of the scan
     ///
     /// In the order of the scans, such as 0.5.
-    #[arg(short = 'D', long, value_name = "STEP", allow_hyphen_values = true)]
+    #[arg(
+        hide_short_help = true,
+        short = 'D',
+        long,
+        value_name = "STEP",
+        allow_hyphen_values = true
+    )]
     parameter_step_size: Vec<String>,
     /// Run for each value, as {VAR}
     ///

@@ -53,7 +53,7 @@ pub(crate) struct CompareArgs {
     /// Run nothing: analyse saved files
     ///
     /// Ours, or those of hyperfine.
-    #[arg(long, value_name = "FILE", num_args = 1..)]
+    #[arg(hide_short_help = true, long, value_name = "FILE", num_args = 1..)]
     pub(crate) compare: Vec<PathBuf>,
     /// Measure one command against itself: the smallest difference detectable here now
     #[arg(hide_short_help = true, long)]

@@ -10,9 +10,9 @@ use crate::plan::Explain;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Off-CPU time")]
 pub(crate) struct DiagnoseArgs {
-    /// When to name waits by extra runs
+    /// Name what is waited for
     ///
-    /// Diagnostic runs come after the measured ones and never count.
+    /// In diagnostic runs after the measured ones, whose times count nowhere.
     #[arg(long, value_enum, value_name = "WHEN", default_value_t = ExplainWord::Auto)]
     explain: ExplainWord,
     /// Count every blocking call in an extra run
@@ -28,7 +28,10 @@ pub(crate) struct DiagnoseArgs {
     /// Not with the command itself, but when everything that it started has ended.
     #[arg(hide_short_help = true, long)]
     pub(crate) wait_descendants: bool,
-    /// Examine this machine as a place to benchmark on, and what durability costs in DIR
+    /// Examine this machine
+    ///
+    /// Which evidence can be had here and what it costs, what disturbs a measurement, and what
+    /// making small appends durable costs in DIR.
     #[arg(long, value_name = "DIR", num_args = 0..=1, require_equals = true, default_missing_value = ".")]
     pub(crate) doctor: Option<PathBuf>,
     /// Explain the cause of a finding
