@@ -61,6 +61,8 @@ Register-ArgumentCompleter -Native -CommandName 'offbench' -ScriptBlock {
             [CompletionResult]::new('-c', '-c', [CompletionResultType]::ParameterName, 'Once after the last run')
             [CompletionResult]::new('--cleanup', '--cleanup', [CompletionResultType]::ParameterName, 'Once after the last run')
             [CompletionResult]::new('--explain', '--explain', [CompletionResultType]::ParameterName, 'Name what is waited for')
+            [CompletionResult]::new('--doctor', '--doctor', [CompletionResultType]::ParameterName, 'Examine this machine')
+            [CompletionResult]::new('--help-cause', '--help-cause', [CompletionResultType]::ParameterName, 'Explain the cause of a finding')
             [CompletionResult]::new('--reference', '--reference', [CompletionResultType]::ParameterName, 'Command to compare with, or fastest')
             [CompletionResult]::new('--reference-name', '--reference-name', [CompletionResultType]::ParameterName, 'Name of the reference in reports')
             [CompletionResult]::new('--baseline', '--baseline', [CompletionResultType]::ParameterName, 'Compare with this saved session')

@@ -23,7 +23,7 @@ _offbench() {
 
     case "${cmd}" in
         offbench)
-            opts="-w -m -M -r -N -S -n -P -D -L -i -s -p -C -c -u -h -V --warmup --min-runs --max-runs --runs --min-time --precision --max-time --timeout --sleep --order --seed --cpu --pin --shell --argv --command-name --parameter-scan --parameter-step-size --parameter-list --zip --env --cwd --input --output --show-output --ignore-failure --check-output --setup --prepare --conclude --cleanup --explain --trace --expect-wait --wait-descendants --reference --reference-name --baseline --save-baseline --max-regression --equal-within --compare --noise --fail-if --fail-on --strict --style --color --ascii --time-unit --metrics --sort --annotate --export-json --export-hyperfine-v1 --export-jsonl --export-csv --export-csv-runs --export-markdown --export-asciidoc --export-orgmode --export-junit --export-openmetrics --export-github-action-benchmark --completions --help --version"
+            opts="-w -m -M -r -N -S -n -P -D -L -i -s -p -C -c -u -h -V --warmup --min-runs --max-runs --runs --min-time --precision --max-time --timeout --sleep --order --seed --cpu --pin --shell --argv --command-name --parameter-scan --parameter-step-size --parameter-list --zip --env --cwd --input --output --show-output --ignore-failure --check-output --setup --prepare --conclude --cleanup --explain --trace --expect-wait --wait-descendants --doctor --help-cause --reference --reference-name --baseline --save-baseline --max-regression --equal-within --compare --noise --fail-if --fail-on --strict --style --color --ascii --time-unit --metrics --sort --annotate --export-json --export-hyperfine-v1 --export-jsonl --export-csv --export-csv-runs --export-markdown --export-asciidoc --export-orgmode --export-junit --export-openmetrics --export-github-action-benchmark --completions --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -187,6 +187,14 @@ _offbench() {
                     ;;
                 --explain)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --doctor)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --help-cause)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --reference)

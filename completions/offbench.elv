@@ -58,6 +58,8 @@ set edit:completion:arg-completer[offbench] = {|@words|
             cand -c 'Once after the last run'
             cand --cleanup 'Once after the last run'
             cand --explain 'Name what is waited for'
+            cand --doctor 'Examine this machine'
+            cand --help-cause 'Explain the cause of a finding'
             cand --reference 'Command to compare with, or fastest'
             cand --reference-name 'Name of the reference in reports'
             cand --baseline 'Compare with this saved session'

@@ -28,6 +28,8 @@ complete -c offbench -s c -l cleanup -d 'Once after the last run' -r
 complete -c offbench -l explain -d 'Name what is waited for' -r -f -a "auto\t'When a warning has no named cause, and the number of runs is not fixed by --runs'
 always\t'For every command'
 never\t'For none'"
+complete -c offbench -l doctor -d 'Examine this machine' -r -F
+complete -c offbench -l help-cause -d 'Explain the cause of a finding' -r
 complete -c offbench -l reference -d 'Command to compare with, or fastest' -r
 complete -c offbench -l reference-name -d 'Name of the reference in reports' -r
 complete -c offbench -l baseline -d 'Compare with this saved session' -r -F

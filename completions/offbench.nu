@@ -71,6 +71,8 @@ module completions {
     --trace                   # Count every blocking call in an extra run
     --expect-wait             # Waiting is intended: no finding
     --wait-descendants        # Runs end with their last process
+    --doctor: path            # Examine this machine
+    --help-cause: string      # Explain the cause of a finding
     --reference: string       # Command to compare with, or fastest
     --reference-name: string  # Name of the reference in reports
     --baseline: path          # Compare with this saved session

@@ -254,7 +254,7 @@ fn a_sleep_behind_more_cpu_than_wall_is_found() {
     let (said, screen) = says(RECORDS, ALWAYS, &["parallel-then-sleep", "40", "60"]);
     assert!(share(&said, "sleep") > 0.8, "{said:#}");
     let idle = said["explain"]["idle"].as_f64().unwrap();
-    assert!((0.055..0.09).contains(&idle), "{said:#}");
+    assert!((0.05..0.2).contains(&idle), "{said:#}");
     // On a busy machine idle time is a smaller part, and no finding.
     let wall = said["explain"]["wall"].as_f64().unwrap();
     if idle > 0.3 * wall {
@@ -419,8 +419,9 @@ fn an_interrupt_in_a_diagnostic_run_loses_nothing() {
     let mut command = offbench(RECORDS, &file, &options, &["sleep", "900"]);
     let child = command.stdout(Stdio::piped()).spawn().expect("it runs");
     std::thread::sleep(std::time::Duration::from_millis(1400));
+    let pid = i32::try_from(child.id()).expect("a process number");
     // SAFETY: a plain system call; the process is our child and not reaped.
-    unsafe { libc::kill(child.id() as i32, libc::SIGINT) };
+    unsafe { libc::kill(pid, libc::SIGINT) };
     let output = child.wait_with_output().expect("it ends");
     assert_eq!(output.status.code(), Some(130));
     let document: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();

@@ -116,12 +116,6 @@ fn empty_script(job: &Job, like: &Benchmark, shell: &[std::ffi::OsString]) -> Pl
 
 struct Nobody;
 
-impl Policy for Nobody {
-    fn explains(&self, _recording: &Recording) -> bool {
-        false
-    }
-}
-
 impl Observer for Nobody {
     fn event(&mut self, _event: &Event<'_>) -> Flow {
         Flow::Continue

@@ -19,6 +19,8 @@ use crate::sys::{self, Rings};
 const WALK_PERIOD: u64 = 5_000_000;
 /// At every switch: how long one look may take, and when to look if nothing is switched.
 const LONGEST_LOOK: u64 = 5_000_000;
+/// At every switch: so many looks suffice for the shares; the rest of the run is left alone.
+const MOST_LOOKS: u64 = 20_000;
 
 /// When to look next: one period on average, jittered so that a periodic command is not always
 /// met at the same place.
@@ -80,6 +82,8 @@ pub(crate) struct Recorder {
     pass: Pass,
     ticker: Ticker,
     ticks: u64,
+    /// The timeline of the looked-at part of a run with very many switches.
+    part: Option<Log>,
 }
 
 impl Recorder {
@@ -95,14 +99,15 @@ impl Recorder {
             pass,
             ticker: Ticker::new(period, sys::now()),
             ticks: 0,
+            part: None,
         }
     }
 
     /// What becomes readable when a thread was switched; nothing to look at in ticks.
     pub(crate) fn descriptors(&self) -> Vec<RawFd> {
         match self.pass {
-            Pass::Ticks => Vec::new(),
-            Pass::Switches => self.rings.descriptors(),
+            Pass::Switches if self.part.is_none() => self.rings.descriptors(),
+            Pass::Ticks | Pass::Switches => Vec::new(),
         }
     }
 
@@ -110,8 +115,15 @@ impl Recorder {
     pub(crate) fn look(&mut self, run: Run, reader: &mut Reader) -> Duration {
         let now = sys::now();
         if self.pass == Pass::Switches {
-            self.drain(run, now);
-            self.read(reader, now + LONGEST_LOOK);
+            if self.part.is_none() {
+                self.drain(run, now);
+                self.read(reader, now + LONGEST_LOOK);
+                self.ticks += 1;
+            }
+            if self.ticks == MOST_LOOKS && self.part.is_none() {
+                let timeline = self.timeline.take();
+                self.part = timeline.map(|timeline| timeline.finish(now, None));
+            }
             return Duration::from_nanos(LONGEST_LOOK);
         }
         if self.ticker.is_due(now) {
@@ -133,6 +145,9 @@ impl Recorder {
         end: u64,
         reader: &mut Reader,
     ) -> Option<(Log, Option<u64>)> {
+        if let Some(part) = self.part {
+            return Some((part, None));
+        }
         self.drain(run, end);
         let delay = reader.account(run.pid, run.pid).map(|account| account.1);
         let log = self.timeline?.finish(end, delay);

@@ -149,6 +149,14 @@ fn fixed(runs: u64, warmup: u64) -> Limits {
 }
 
 fn perform(plan: &Plan, change: impl FnOnce(&mut Script<'_>)) -> (Session, Vec<String>) {
+    perform_with(plan, &Explains(false), change)
+}
+
+fn perform_with(
+    plan: &Plan,
+    policy: &dyn Policy,
+    change: impl FnOnce(&mut Script<'_>),
+) -> (Session, Vec<String>) {
     let clock = ManualClock(Cell::new(Duration::from_secs(1)));
     let mut script = Script {
         clock: &clock,
@@ -167,10 +175,23 @@ fn perform(plan: &Plan, change: impl FnOnce(&mut Script<'_>)) -> (Session, Vec<S
         executor: &mut script,
         clock: &clock,
         observer: &mut Deaf,
-        policy: &Explains(false),
+        policy,
     };
     let session = execute(plan, &Host::default(), conditions, tools);
     (session, script.log)
+}
+
+#[test]
+fn diagnostic_runs_follow_the_measured_ones_of_all() {
+    let (session, log) = perform_with(&plan(2, fixed(1, 0)), &Explains(true), |_| {});
+    let ends = &log[log.len() - 4..];
+    // The script shows nothing to look at: one run each is enough to know that.
+    assert_eq!(ends, ["A0", "B0", "end 0", "end 1"], "{log:?}");
+    for recording in &session.recordings {
+        assert_eq!(recording.of_phase(Phase::Diagnostic).count(), 1);
+        assert!(recording.attribution.is_none() && recording.cut_short.is_none());
+        assert!(recording.notes[0].starts_with("nothing could be explained"));
+    }
 }
 
 #[test]

@@ -77,7 +77,7 @@ pub(crate) struct BenchmarkArgs {
     ///
     /// Such as 'A=1 B="x y"': split as a shell would, nothing expanded. Once for all commands, or once per
     /// command, where '' is nothing.
-    #[arg(long, value_name = "NAME=VALUE…")]
+    #[arg(hide_short_help = true, long, value_name = "NAME=VALUE…")]
     env: Vec<OsString>,
     /// Working directory
     ///

@@ -45,7 +45,7 @@ pub(crate) struct OutputArgs {
     /// time_user, time_system, memory_peak_resident, cpu_cycles, instructions, cache_references, cache_misses,
     /// branch_misses) or our own (wall, user, sys, cpu, off-cpu, rss, …). Hardware counters are read only when
     /// they are asked for here.
-    #[arg(long, value_name = "LIST")]
+    #[arg(hide_short_help = true, long, value_name = "LIST")]
     metrics: Option<String>,
     /// Order of tables
     ///
