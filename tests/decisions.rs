@@ -148,13 +148,15 @@ fn a_spoilt_session_becomes_no_baseline() {
     assert_eq!(fs::read(folder.path("main.json")).unwrap(), before);
 }
 
+/// Changes a document.
+type Change = fn(&mut Value);
+
 #[test]
 fn another_machine_is_named_and_decides_nothing() {
     let folder = Folder::new();
     folder
         .run(&["-r", "8", "--save-baseline", "main.json", "true"])
         .code(0);
-    type Change = fn(&mut Value);
     let changes: [(&str, Change); 3] = [
         ("CPU model", |host| host["cpu_model"] = "Another CPU".into()),
         ("number of CPUs", |host| host["cpus"] = 4096.into()),

@@ -53,13 +53,13 @@ fn a_background_process_is_counted() {
 }
 
 #[test]
-fn a_process_left_behind_makes_the_account_incomplete() {
+fn a_process_left_behind_is_told() {
     let folder = Folder::new();
     let finished = folder
         .offbench(["-r", "3", "sh -c 'sleep 1 & exit 0'"])
         .run();
     assert!(
-        finished.stdout().contains("CPU is incomplete"),
+        finished.stdout().contains("still alive when it ended"),
         "{}",
         finished.stdout()
     );
