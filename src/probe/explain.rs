@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use super::reader::Reader;
 use super::sampler::{Glancer, Recorder, Run};
+use crate::evidence::{Availability, Missing};
 use crate::explain::{ExplainedRun, Pass, attribute, needs_switch_pass, runs_wanted};
 use crate::sample::Attribution;
 use crate::sys::{self, Rings};
@@ -230,15 +231,44 @@ const HIDDEN: &str = "system calls of the command may not be read (Yama, or a pr
 const LOST: &str =
     "busy and idle time are sampled, waits that overlap are ranked, short ones missed";
 
-/// Why switch records were refused, and what is lost.
-fn refused(error: &io::Error) -> String {
-    let why = match error.kind() {
+/// Whether switch records can be had here.
+pub(super) fn records_availability() -> Availability<()> {
+    match Rings::open(std::process::id(), false) {
+        Ok(_) => Availability::Ready(()),
+        Err(error) => {
+            let missing = Missing::because(why_refused(&error));
+            let remedy =
+                "sysctl kernel.perf_event_paranoid=2 (in a container: permit perf_event_open)";
+            Availability::Missing(missing.remedy(remedy))
+        }
+    }
+}
+
+/// Whether the calls that threads wait in can be read here.
+pub(super) fn sampler_availability() -> Availability<()> {
+    match sys::text(std::process::id(), "syscall") {
+        Ok(_) => Availability::Ready(()),
+        Err(error) => Availability::Missing(
+            Missing::because(format!("/proc/PID/syscall cannot be read: {error}")).remedy(
+                "a kernel with CONFIG_HAVE_ARCH_TRACEHOOK, and ptrace permitted (Yama below 2)",
+            ),
+        ),
+    }
+}
+
+/// Why switch records were refused.
+fn why_refused(error: &io::Error) -> String {
+    match error.kind() {
         io::ErrorKind::PermissionDenied => match sys::perf_paranoid() {
             Some(level) if level > 2 => format!("kernel.perf_event_paranoid is {level}"),
             _ => "perf_event_open is not permitted here (seccomp or no permission)".to_string(),
         },
         io::ErrorKind::Unsupported => "perf_event_open is not available here".to_string(),
         _ => format!("perf_event_open failed: {error}"),
-    };
-    format!("{why}: {LOST}")
+    }
+}
+
+/// Why switch records were refused, and what is lost.
+fn refused(error: &io::Error) -> String {
+    format!("{}: {LOST}", why_refused(error))
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{sched, schedstat};
+use super::{counters, explain, sched, schedstat};
 use crate::evidence::{Availability, Missing};
 use crate::sys::clock;
 use crate::sys::platform::{self, KernelFile, OwnGroup, Taskstats};
@@ -16,6 +16,10 @@ pub enum When {
     Batch,
     /// In warm-up and diagnostic runs only.
     Beside,
+    /// In diagnostic runs only.
+    Diagnostic,
+    /// At the end of each run, if asked for.
+    Wish,
 }
 
 impl When {
@@ -26,6 +30,8 @@ impl When {
             Self::Run => "each run",
             Self::Batch => "around runs",
             Self::Beside => "warm-up",
+            Self::Diagnostic => "explaining",
+            Self::Wish => "on request",
         }
     }
 }
@@ -166,6 +172,30 @@ pub static PROBES: &[Probe] = &[
         when: When::Run,
         availability: sched::availability,
         cost: || cost_of_own("sched"),
+    },
+    Probe {
+        id: "switch-records",
+        title: "perf_event_open",
+        adds: "when each thread ran: exact busy, queued and idle time",
+        when: When::Diagnostic,
+        availability: explain::records_availability,
+        cost: || None,
+    },
+    Probe {
+        id: "thread-sampler",
+        title: "/proc/PID/syscall",
+        adds: "the call and the file that a thread waits in",
+        when: When::Diagnostic,
+        availability: explain::sampler_availability,
+        cost: || cost_of_own("syscall"),
+    },
+    Probe {
+        id: "counters",
+        title: "hardware counters",
+        adds: "instructions, cycles, cache and branch misses (--metrics)",
+        when: When::Wish,
+        availability: counters::availability,
+        cost: || None,
     },
 ];
 
