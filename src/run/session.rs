@@ -1,6 +1,8 @@
 //! What is set up and looked at once for a whole session.
 
-use crate::sample::Host;
+use std::sync::Arc;
+
+use crate::sample::{Host, Shelf};
 use crate::sys;
 
 use super::executor::RunError;
@@ -26,6 +28,13 @@ pub fn begin() -> Result<Session, RunError> {
     Ok(Session {
         stdout_closed: found.stdout_closed,
     })
+}
+
+/// Room for samples outside of our own memory, so that runs do not inherit a peak that grows with
+/// their number; `None` where the system has none.
+#[must_use]
+pub fn shelf() -> Option<Arc<dyn Shelf>> {
+    Some(Arc::new(sys::files::Scratch::new()?))
 }
 
 /// The machine as it is now.

@@ -66,8 +66,8 @@ impl Executor for Script<'_> {
             ..Sample::default()
         };
         Ok(Made {
-            interrupted,
             disturbed,
+            interrupted,
             ..Made::from(sample)
         })
     }
