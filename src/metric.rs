@@ -25,6 +25,9 @@ pub struct Metric {
     pub headline: bool,
     /// The value in base units, `None` where it was not measured.
     pub read: fn(&Sample) -> Option<f64>,
+    /// Keys of the fields that `read` looks at, so that reading a metric need not put whole samples
+    /// together.
+    pub fields: &'static [&'static str],
 }
 
 impl PartialEq for Metric {
@@ -52,7 +55,7 @@ fn event(sample: &Sample, count: u64) -> Option<f64> {
 }
 
 macro_rules! metric {
-    ($id:literal, $key:literal, $label:literal, $unit:ident, $headline:literal, $help:literal, $read:expr) => {
+    ($id:literal, $key:literal, $label:literal, $unit:ident, $headline:literal, $help:literal, $fields:expr, $read:expr) => {
         Metric {
             id: $id,
             key: $key,
@@ -61,6 +64,7 @@ macro_rules! metric {
             help: $help,
             headline: $headline,
             read: $read,
+            fields: $fields,
         }
     };
 }
@@ -74,6 +78,11 @@ pub const QUEUED: &str = "queued";
 /// The identifier of the ratio of wall to CPU time.
 pub const WALL_CPU: &str = "wall/cpu";
 
+/// Fields of the CPU time of a whole tree.
+const TREE_CPU: &[&str] = &["user_s", "system_s", "orphan_cpu_s", "tree_cpu_s"];
+/// Fields of wall and CPU time.
+const WALL_AND_CPU: &[&str] = &["wall_s", "user_s", "system_s", "orphan_cpu_s", "tree_cpu_s"];
+
 /// Every quantity. All are better when smaller.
 pub static METRICS: &[Metric] = &[
     metric!(
@@ -83,6 +92,7 @@ pub static METRICS: &[Metric] = &[
         Time,
         true,
         "Time from exec to the collected exit.",
+        &["wall_s"],
         |s| Some(s.wall.as_secs_f64())
     ),
     metric!(
@@ -92,6 +102,7 @@ pub static METRICS: &[Metric] = &[
         Time,
         true,
         "CPU time in user mode, with the children waited for.",
+        &["user_s"],
         |s| cpu(s, s.usage.user)
     ),
     metric!(
@@ -101,6 +112,7 @@ pub static METRICS: &[Metric] = &[
         Time,
         true,
         "CPU time in the kernel, with the children waited for.",
+        &["system_s"],
         |s| cpu(s, s.usage.system)
     ),
     metric!(
@@ -110,6 +122,7 @@ pub static METRICS: &[Metric] = &[
         Time,
         false,
         "User plus system time of the whole process tree, as far as it is known.",
+        TREE_CPU,
         |s| cpu(s, s.tree_cpu())
     ),
     metric!(
@@ -119,6 +132,7 @@ pub static METRICS: &[Metric] = &[
         Time,
         false,
         "Wall minus CPU time; not defined where CPU exceeds wall.",
+        WALL_AND_CPU,
         |s| {
             let known = !s.readings.unaccounted.cpu;
             Some(s.off_cpu_seconds()).filter(|off| known && *off >= 0.0)
@@ -131,6 +145,7 @@ pub static METRICS: &[Metric] = &[
         Ratio,
         false,
         "Wall time over CPU time, of the sums over all runs.",
+        WALL_AND_CPU,
         |s| {
             let cpu = cpu(s, s.tree_cpu())?;
             (cpu > 0.0).then(|| s.wall.as_secs_f64() / cpu)
@@ -143,6 +158,7 @@ pub static METRICS: &[Metric] = &[
         Bytes,
         false,
         "Peak resident memory of the largest process.",
+        &["rss_bytes"],
         |s| (!s.readings.unaccounted.memory).then_some(s.usage.max_rss as f64)
     ),
     metric!(
@@ -152,6 +168,7 @@ pub static METRICS: &[Metric] = &[
         Time,
         false,
         "Time the main thread was ready to run and no CPU was free.",
+        &["queued_s", "wall_s"],
         |s| s.queued().map(|queued| queued.as_secs_f64())
     ),
     metric!(
@@ -161,6 +178,7 @@ pub static METRICS: &[Metric] = &[
         Count,
         false,
         "Page faults that needed the disk.",
+        &["major_faults"],
         |s| event(s, s.usage.major_faults)
     ),
     metric!(
@@ -170,6 +188,7 @@ pub static METRICS: &[Metric] = &[
         Count,
         false,
         "Page faults served from memory.",
+        &["minor_faults"],
         |s| event(s, s.usage.minor_faults)
     ),
     metric!(
@@ -179,6 +198,7 @@ pub static METRICS: &[Metric] = &[
         Count,
         false,
         "Times the command gave up the CPU to wait.",
+        &["voluntary_switches"],
         |s| event(s, s.usage.voluntary_switches)
     ),
     metric!(
@@ -188,6 +208,7 @@ pub static METRICS: &[Metric] = &[
         Count,
         false,
         "Times the CPU was taken from the command.",
+        &["involuntary_switches"],
         |s| event(s, s.usage.involuntary_switches)
     ),
     metric!(
@@ -197,6 +218,7 @@ pub static METRICS: &[Metric] = &[
         Count,
         false,
         "Instructions retired in user mode.",
+        &["instructions"],
         |s| s.readings.instructions.map(|n| n as f64)
     ),
     metric!(
@@ -206,6 +228,7 @@ pub static METRICS: &[Metric] = &[
         Count,
         false,
         "CPU cycles in user mode.",
+        &["cycles"],
         |s| s.readings.cycles.map(|n| n as f64)
     ),
     metric!(
@@ -215,6 +238,7 @@ pub static METRICS: &[Metric] = &[
         Count,
         false,
         "Branches mispredicted in user mode.",
+        &["branch_misses"],
         |s| s.readings.branch_misses.map(|n| n as f64)
     ),
     metric!(
@@ -224,6 +248,7 @@ pub static METRICS: &[Metric] = &[
         Count,
         false,
         "Accesses that missed the last-level cache in user mode.",
+        &["cache_misses"],
         |s| s.readings.cache_misses.map(|n| n as f64)
     ),
 ];
@@ -231,6 +256,8 @@ pub static METRICS: &[Metric] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sample::Unaccounted;
+    use crate::sample::field::FIELDS;
 
     #[test]
     fn table_is_consistent() {
@@ -249,6 +276,31 @@ mod tests {
         ids.sort_unstable();
         ids.dedup();
         assert_eq!(ids.len(), METRICS.len());
+    }
+
+    #[test]
+    fn a_metric_reads_its_fields_and_no_others() {
+        for metric in METRICS {
+            let mut only = Sample::default();
+            let mut but = Sample::default();
+            only.readings.unaccounted = Unaccounted::ALL;
+            for (place, field) in FIELDS.iter().enumerate() {
+                let listed = metric.fields.contains(&field.key);
+                let value = Some(4_000_000_000 + 1_000_000 * place as u64);
+                (field.write)(if listed { &mut only } else { &mut but }, value);
+            }
+            let mut whole = only;
+            for field in FIELDS
+                .iter()
+                .filter(|field| !metric.fields.contains(&field.key))
+            {
+                (field.write)(&mut whole, (field.read)(&but));
+            }
+            assert_eq!((metric.read)(&only), (metric.read)(&whole), "{}", metric.id);
+            for key in metric.fields {
+                assert!(FIELDS.iter().any(|field| field.key == *key), "{key}");
+            }
+        }
     }
 
     #[test]
