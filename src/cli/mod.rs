@@ -6,6 +6,7 @@ mod args;
 mod environment;
 mod exit;
 mod generate;
+mod journal;
 mod session;
 mod write;
 
@@ -19,6 +20,7 @@ use crate::run::Session;
 use args::{Args, Job};
 use environment::Environment;
 use exit::Code;
+use journal::Journal;
 
 /// The whole program.
 #[must_use]
@@ -51,15 +53,15 @@ fn perform(job: &Job, stdout_closed: bool) -> Code {
         return exit::cannot_begin(&problems);
     }
     exit::remarks(&job.remarks);
-    let session = session::execute(job);
-    conclude(job, &session, stdout_closed)
+    let (session, journal) = session::execute(job);
+    conclude(job, &session, journal, stdout_closed)
 }
 
 /// Everything that follows from what was measured.
-fn conclude(job: &Job, session: &Session, stdout_closed: bool) -> Code {
+fn conclude(job: &Job, session: &Session, mut journal: Journal, stdout_closed: bool) -> Code {
     let analysis = analysis::analyze(&session.recordings, &job.question);
     let verdicts = gate::evaluate(&job.gates, &analysis);
-    let written = write::everything(job, &analysis, &verdicts);
+    let written = write::everything(job, &analysis, &verdicts, &mut journal);
     exit::session(session, job);
     exit::code(job, session, &verdicts, &written, stdout_closed)
 }

@@ -2,8 +2,9 @@
 
 use super::args::{Job, Target};
 use super::exit::Trouble;
+use super::journal::Journal;
 use crate::progress::Progress;
-use crate::run::{self, Session, Tools};
+use crate::run::{self, Event, Flow, Observer, Session, Tools};
 use crate::run::{ProcessExecutor, SystemClock};
 use crate::sample::Conditions;
 use crate::unit::display_escaped;
@@ -29,26 +30,44 @@ pub(crate) fn check(job: &Job) -> Vec<Trouble> {
 }
 
 /// Runs everything.
-pub(crate) fn execute(job: &Job) -> Session {
+pub(crate) fn execute(job: &Job) -> (Session, Journal) {
     let host = run::session::host();
     let conditions = conditions(job);
     let clock = SystemClock::begin();
     let mut executor = match ProcessExecutor::new(&job.plan, clock) {
         Ok(executor) => executor,
         Err(error) => {
-            return Session {
+            let session = Session {
                 errors: vec![(0, error)],
                 ..Session::default()
             };
+            return (session, Journal::default());
         }
     };
-    let mut progress = Progress::new(&job.plan, job.outputs.style);
+    let mut audience = Audience {
+        progress: Progress::new(&job.plan, job.outputs.style),
+        journal: Journal::new(job, &host, &conditions),
+    };
     let tools = Tools {
         executor: &mut executor,
         clock: &clock,
-        observer: &mut progress,
+        observer: &mut audience,
     };
-    run::execute(&job.plan, &host, conditions, tools)
+    let session = run::execute(&job.plan, &host, conditions, tools);
+    (session, audience.journal)
+}
+
+/// Shows progress and keeps the journal.
+struct Audience {
+    progress: Progress,
+    journal: Journal,
+}
+
+impl Observer for Audience {
+    fn event(&mut self, event: &Event<'_>) -> Flow {
+        self.journal.event(event);
+        self.progress.event(event)
+    }
 }
 
 fn conditions(job: &Job) -> Vec<Conditions> {

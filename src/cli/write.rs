@@ -5,6 +5,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use super::args::{Job, Target};
+use super::journal::{self, Journal};
 use crate::analysis::Analysis;
 use crate::gate::Verdict;
 use crate::report::{Document, Format, terminal};
@@ -19,7 +20,12 @@ pub(crate) struct Written {
 }
 
 /// Writes exports first: a broken screen must not lose them.
-pub(crate) fn everything(job: &Job, analysis: &Analysis<'_>, verdicts: &[Verdict]) -> Written {
+pub(crate) fn everything(
+    job: &Job,
+    analysis: &Analysis<'_>,
+    verdicts: &[Verdict],
+    journal: &mut Journal,
+) -> Written {
     let style = &job.outputs.style;
     let document = Document {
         unit: style.unit,
@@ -29,6 +35,14 @@ pub(crate) fn everything(job: &Job, analysis: &Analysis<'_>, verdicts: &[Verdict
     let mut written = Written::default();
     for (format, target) in &job.outputs.exports {
         let (place, result) = match target {
+            Target::File(path) if format.id == journal::FORMAT => (
+                path.display().to_string(),
+                journal.finish(analysis, verdicts),
+            ),
+            Target::Stdout if format.id == journal::FORMAT => (
+                "standard output".to_string(),
+                journal.finish(analysis, verdicts),
+            ),
             Target::File(path) => (path.display().to_string(), replace(path, format, &document)),
             Target::Stdout => ("standard output".to_string(), to_stdout(format, &document)),
         };
