@@ -2,6 +2,7 @@
 
 mod affinity;
 mod descendants;
+pub(crate) mod guard;
 pub(crate) mod held;
 mod host;
 pub(crate) mod perf_event;
