@@ -53,6 +53,7 @@ pub(crate) fn execute(job: &Job) -> (Session, Journal) {
         clock: &clock,
         observer: &mut audience,
     };
+    run::session::slim();
     let session = run::execute(&job.plan, &host, conditions, tools);
     (session, audience.journal)
 }

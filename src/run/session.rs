@@ -30,6 +30,12 @@ pub fn begin() -> Result<Session, RunError> {
     })
 }
 
+/// Makes our own memory as small as it gets, because runs inherit its peak. For programs, before
+/// the first run.
+pub fn slim() {
+    sys::platform::slim();
+}
+
 /// Room for samples outside of our own memory, so that runs do not inherit a peak that grows with
 /// their number; `None` where the system has none.
 #[must_use]

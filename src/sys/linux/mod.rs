@@ -8,6 +8,7 @@ mod host;
 pub(crate) mod perf_event;
 mod procfs;
 pub(crate) mod ptrace;
+mod slim;
 mod spawn;
 pub(crate) mod task;
 mod wakeup;
@@ -26,6 +27,7 @@ pub(crate) use affinity::{CpuMask, allowed_cpus};
 pub(crate) use descendants::offspring;
 pub(crate) use host::{cpu_model, facts, process_limit};
 pub(crate) use procfs::{KernelFile, peak_memory, schedstat, stat};
+pub(crate) use slim::slim;
 pub(crate) use spawn::{Spawner, Started};
 pub(crate) use wakeup::Wakeups;
 
