@@ -1,8 +1,6 @@
 //! Runs as JSON text, quickly: the same keys and numbers as their `Serialize`, for lists of very
 //! many of them. Nothing is looked up or formatted twice.
 
-use std::io::Write;
-
 use super::run::{ALWAYS, ZERO};
 use crate::sample::field::{FIELDS, Field, Kind};
 use crate::sample::{Outcome, Sample};
@@ -121,7 +119,13 @@ pub fn seconds(out: &mut Vec<u8>, raw: u64, places: u32) {
         rest /= 10;
         places -= 1;
     }
-    let _ = write!(out, ".{rest:0places$}");
+    let mut digits = [b'0'; 10];
+    digits[0] = b'.';
+    for digit in digits[1..=places].iter_mut().rev() {
+        *digit = b'0' + (rest % 10) as u8;
+        rest /= 10;
+    }
+    out.extend_from_slice(&digits[..=places]);
 }
 
 #[cfg(test)]
