@@ -11,6 +11,7 @@
 #![allow(
     clippy::disallowed_methods,
     clippy::print_stdout,
+    unreachable_pub,
     reason = "a program of its own, for people"
 )]
 
@@ -142,7 +143,7 @@ fn costs(
         ("after the last run, with JSON (ms)", |facts| {
             facts.after * 1e3
         }),
-        ("own peak memory (MiB)", |facts| facts.peak / 1048576.0),
+        ("own peak memory (MiB)", |facts| facts.peak / 1_048_576.0),
         ("drift of a run's peak memory (KiB)", |facts| {
             facts.drift / 1024.0
         }),
