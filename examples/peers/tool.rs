@@ -58,13 +58,22 @@ impl Tool {
         let cpu = cpu_of_children()? - cpu;
         let document: Value = serde_json::from_slice(&std::fs::read(export)?)?;
         let result = &document["results"][0];
-        let of_runs = [&result["user"], &result["system"]];
-        let of_runs: f64 = of_runs.iter().filter_map(|value| value.as_f64()).sum();
-        let sizes = numbers(&result["memory_usage_byte"]);
+        let of = |key: &str| readings(&result["measurements"], key);
+        let of_runs: f64 = ["user", "system"]
+            .iter()
+            .map(|key| result[key].as_f64().map(|mean| mean * runs as f64))
+            .zip(["time_user", "time_system"])
+            .map(|(sum, key)| sum.unwrap_or_else(|| of(key).iter().sum()))
+            .sum();
+        let mut times = numbers(&result["times"]);
+        let mut sizes = numbers(&result["memory_usage_byte"]);
+        if times.is_empty() {
+            (times, sizes) = (of("time_wall_clock"), of("memory_peak_resident"));
+        }
         Ok(Facts {
-            times: numbers(&result["times"]),
+            times,
             elapsed,
-            own_cpu: cpu - of_runs * runs as f64,
+            own_cpu: cpu - of_runs,
             after: stamp(folder).map_or(0.0, |stamp| ended - stamp),
             peak,
             drift: sizes.last().unwrap_or(&0.0) - sizes.first().unwrap_or(&0.0),
@@ -89,6 +98,14 @@ fn watch(child: &mut Child) -> Result<f64, Box<dyn Error>> {
 fn numbers(list: &Value) -> Vec<f64> {
     let list = list.as_array().map(Vec::as_slice).unwrap_or_default();
     list.iter().filter_map(Value::as_f64).collect()
+}
+
+/// One reading of each run, as hyperfine 2 writes them.
+fn readings(list: &Value, key: &str) -> Vec<f64> {
+    let list = list.as_array().map(Vec::as_slice).unwrap_or_default();
+    list.iter()
+        .filter_map(|run| run[key]["value"].as_f64())
+        .collect()
 }
 
 fn stamp(folder: &Path) -> Option<f64> {
