@@ -25,6 +25,9 @@ pub struct Metric {
     pub headline: bool,
     /// The value in base units, `None` where it was not measured.
     pub read: fn(&Sample) -> Option<f64>,
+    /// Keys of the fields that `read` looks at, so that reading a metric need not put whole samples
+    /// together.
+    pub fields: &'static [&'static str],
 }
 
 impl PartialEq for Metric {
@@ -54,7 +57,7 @@ fn event(sample: &Sample, count: u64) -> Option<f64> {
 }
 
 macro_rules! metric {
-    ($id:literal, $key:literal, $label:literal, $unit:ident, $headline:literal, $help:literal, $read:expr) => {
+    ($id:literal, $key:literal, $label:literal, $unit:ident, $headline:literal, $help:literal, $fields:expr, $read:expr) => {
         Metric {
             id: $id,
             key: $key,
@@ -63,6 +66,7 @@ macro_rules! metric {
             help: $help,
             headline: $headline,
             read: $read,
+            fields: $fields,
         }
     };
 }
@@ -76,6 +80,23 @@ pub const QUEUED: &str = "queued";
 /// The identifier of the ratio of wall to CPU time.
 pub const WALL_CPU: &str = "wall/cpu";
 
+/// Fields of the CPU time of a whole tree.
+const TREE_CPU: &[&str] = &["user_s", "system_s", "orphan_cpu_s", "tree_cpu_s"];
+/// Fields of wall and CPU time.
+const WALL_AND_CPU: &[&str] = &["wall_s", "user_s", "system_s", "orphan_cpu_s", "tree_cpu_s"];
+
+/// Fields of queueing: a tree whose children work queues as a whole.
+const QUEUEING: &[&str] = &[
+    "queued_s",
+    "wall_s",
+    "main_run_s",
+    "tree_queued_s",
+    "user_s",
+    "system_s",
+    "orphan_cpu_s",
+    "tree_cpu_s",
+];
+
 /// Every quantity. All are better when smaller.
 pub static METRICS: &[Metric] = &[
     metric!(
@@ -85,6 +106,7 @@ pub static METRICS: &[Metric] = &[
         Time,
         true,
         "Time from exec to the collected exit.",
+        &["wall_s"],
         |s| Some(s.wall.as_secs_f64())
     ),
     metric!(
@@ -94,6 +116,7 @@ pub static METRICS: &[Metric] = &[
         Time,
         true,
         "CPU time in user mode, with the children waited for.",
+        &["user_s"],
         |s| cpu(s, s.usage.user)
     ),
     metric!(
@@ -103,6 +126,7 @@ pub static METRICS: &[Metric] = &[
         Time,
         true,
         "CPU time in the kernel, with the children waited for.",
+        &["system_s"],
         |s| cpu(s, s.usage.system)
     ),
     metric!(
@@ -112,6 +136,7 @@ pub static METRICS: &[Metric] = &[
         Time,
         false,
         "User plus system time of the whole process tree, as far as it is known.",
+        TREE_CPU,
         |s| cpu(s, s.tree_cpu())
     ),
     metric!(
@@ -121,6 +146,7 @@ pub static METRICS: &[Metric] = &[
         Time,
         false,
         "Wall minus CPU time; not defined where CPU exceeds wall.",
+        WALL_AND_CPU,
         |s| {
             let known = !s.readings.unaccounted.cpu;
             Some(s.off_cpu_seconds()).filter(|off| known && *off >= 0.0)
@@ -133,6 +159,7 @@ pub static METRICS: &[Metric] = &[
         Ratio,
         false,
         "Wall time over CPU time, of the sums over all runs.",
+        WALL_AND_CPU,
         |s| {
             let cpu = cpu(s, s.tree_cpu())?;
             (cpu > 0.0).then(|| s.wall.as_secs_f64() / cpu)
@@ -145,6 +172,7 @@ pub static METRICS: &[Metric] = &[
         Bytes,
         false,
         "Peak resident memory of the largest process.",
+        &["rss_bytes"],
         |s| (!s.readings.unaccounted.memory).then_some(s.usage.max_rss as f64)
     ),
     metric!(
@@ -153,7 +181,8 @@ pub static METRICS: &[Metric] = &[
         "queued",
         Time,
         false,
-        "Time the main thread was ready to run and no CPU was free.",
+        "Time the command was ready to run and no CPU was free: of its main thread, or of its tree.",
+        QUEUEING,
         |s| s.queued().map(|queued| queued.as_secs_f64())
     ),
     metric!(
@@ -163,6 +192,7 @@ pub static METRICS: &[Metric] = &[
         Count,
         false,
         "Page faults that needed the disk.",
+        &["major_faults"],
         |s| event(s, s.usage.major_faults)
     ),
     metric!(
@@ -172,6 +202,7 @@ pub static METRICS: &[Metric] = &[
         Count,
         false,
         "Page faults served from memory.",
+        &["minor_faults"],
         |s| event(s, s.usage.minor_faults)
     ),
     metric!(
@@ -181,6 +212,7 @@ pub static METRICS: &[Metric] = &[
         Count,
         false,
         "Times the command gave up the CPU to wait.",
+        &["voluntary_switches"],
         |s| event(s, s.usage.voluntary_switches)
     ),
     metric!(
@@ -190,6 +222,7 @@ pub static METRICS: &[Metric] = &[
         Count,
         false,
         "Times the CPU was taken from the command.",
+        &["involuntary_switches"],
         |s| event(s, s.usage.involuntary_switches)
     ),
     metric!(
@@ -199,6 +232,7 @@ pub static METRICS: &[Metric] = &[
         Count,
         false,
         "Instructions retired in user mode.",
+        &["instructions"],
         |s| s.readings.instructions.map(|n| n as f64)
     ),
     metric!(
@@ -208,6 +242,7 @@ pub static METRICS: &[Metric] = &[
         Count,
         false,
         "CPU cycles in user mode.",
+        &["cycles"],
         |s| s.readings.cycles.map(|n| n as f64)
     ),
     metric!(
@@ -217,6 +252,7 @@ pub static METRICS: &[Metric] = &[
         Count,
         false,
         "Branches mispredicted in user mode.",
+        &["branch_misses"],
         |s| s.readings.branch_misses.map(|n| n as f64)
     ),
     metric!(
@@ -226,6 +262,7 @@ pub static METRICS: &[Metric] = &[
         Count,
         false,
         "Accesses that reached the last-level cache in user mode.",
+        &["cache_references"],
         |s| s.readings.cache_references.map(|n| n as f64)
     ),
     metric!(
@@ -235,6 +272,7 @@ pub static METRICS: &[Metric] = &[
         Count,
         false,
         "Accesses that missed the last-level cache in user mode.",
+        &["cache_misses"],
         |s| s.readings.cache_misses.map(|n| n as f64)
     ),
 ];
@@ -242,6 +280,8 @@ pub static METRICS: &[Metric] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sample::Unaccounted;
+    use crate::sample::field::FIELDS;
 
     #[test]
     fn table_is_consistent() {
@@ -260,6 +300,31 @@ mod tests {
         ids.sort_unstable();
         ids.dedup();
         assert_eq!(ids.len(), METRICS.len());
+    }
+
+    #[test]
+    fn a_metric_reads_its_fields_and_no_others() {
+        for metric in METRICS {
+            let mut only = Sample::default();
+            let mut but = Sample::default();
+            only.readings.unaccounted = Unaccounted::ALL;
+            for (place, field) in FIELDS.iter().enumerate() {
+                let listed = metric.fields.contains(&field.key);
+                let value = Some(4_000_000_000 + 1_000_000 * place as u64);
+                (field.write)(if listed { &mut only } else { &mut but }, value);
+            }
+            let mut whole = only;
+            for field in FIELDS
+                .iter()
+                .filter(|field| !metric.fields.contains(&field.key))
+            {
+                (field.write)(&mut whole, (field.read)(&but));
+            }
+            assert_eq!((metric.read)(&only), (metric.read)(&whole), "{}", metric.id);
+            for key in metric.fields {
+                assert!(FIELDS.iter().any(|field| field.key == *key), "{key}");
+            }
+        }
     }
 
     #[test]

@@ -117,10 +117,9 @@ fn versus(
         || b.counts.counted() == 0;
     let metrics: Vec<Comparison> = METRICS
         .iter()
-        .filter(|metric| a.summary(metric.id).is_some() && b.summary(metric.id).is_some())
+        .filter(|_| !failed)
         .filter_map(|metric| one_metric(metric, (a, b), level, question))
         .collect();
-    let metrics = if failed { Vec::new() } else { metrics };
     let mut versus = Versus {
         reference,
         command,
@@ -208,7 +207,7 @@ pub(super) fn series(
 ) -> Option<(Pairing, Series, Series)> {
     let read = |recording: &Recording| -> Option<Vec<(u64, f64)>> {
         recording
-            .measured()
+            .measured_fields(&[&["round"], metric.fields].concat())
             .map(|s| (metric.read)(&s).map(|value| (s.round, value)))
             .collect()
     };

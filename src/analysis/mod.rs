@@ -9,19 +9,21 @@ pub mod noise;
 pub mod pace;
 mod sentence;
 pub mod sessions;
+mod summaries;
 mod warning;
 
 use crate::diagnose::{self, Diagnosis, Figures, Variance, words};
-use crate::metric::{CPU, METRICS, Metric, QUEUED, WALL};
+use crate::metric::{CPU, Metric, QUEUED, WALL};
 use crate::sample::{Phase, Recording};
 use crate::stats::precision::Look;
 use crate::stats::ratio::{self, Stalls, WallOverCpu};
 use crate::stats::summary::{Settings, Summary};
-use crate::stats::{Estimate, Series, attribution};
+use crate::stats::{Estimate, Series, attribution, order};
 
 pub use baseline::{Against, Medians, Saved};
 pub use comparison::{Comparison, Verdict, Versus};
 pub use sessions::Merged;
+use summaries::Summaries;
 pub use warning::{Warning, no_interval};
 
 /// Which command the others are compared with.
@@ -75,15 +77,6 @@ impl Counts {
     }
 }
 
-/// One metric of one benchmark.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Measured {
-    /// Which.
-    pub metric: &'static Metric,
-    /// All its statistics.
-    pub summary: Summary,
-}
-
 /// Everything computed about one benchmark.
 #[derive(Debug)]
 pub struct Subject<'a> {
@@ -91,8 +84,8 @@ pub struct Subject<'a> {
     pub recording: &'a Recording,
     /// How many runs.
     pub counts: Counts,
-    /// Every metric that was measured in each run, in table order.
-    pub metrics: Vec<Measured>,
+    /// Every metric that was measured in each run.
+    summaries: Summaries<'a>,
     /// Wall over tree CPU of the sums; `None` without CPU time.
     pub ratio: Option<Estimate>,
     /// Whether and on what it waited; `None` without a run that counts.
@@ -104,13 +97,10 @@ pub struct Subject<'a> {
 }
 
 impl Subject<'_> {
-    /// The summary of a metric.
+    /// The summary of a metric, computed when it is first asked for; `None` where a run has no value.
     #[must_use]
     pub fn summary(&self, id: &str) -> Option<&Summary> {
-        self.metrics
-            .iter()
-            .find(|one| one.metric.id == id)
-            .map(|one| &one.summary)
+        self.summaries.get(id)
     }
 
     /// The name for reports.
@@ -179,78 +169,50 @@ fn reference(subjects: &[Subject<'_>], question: &Question) -> usize {
 pub fn subject<'a>(recording: &'a Recording, question: &Question) -> Subject<'a> {
     let counts = counts(recording);
     let resolution = recording.host.clock_resolution_ns.unwrap_or(1) as f64 * 1e-9;
-    let all = values(recording);
-    let metrics = METRICS
-        .iter()
-        .zip(&all)
-        .filter_map(|(metric, series)| {
-            let series = series.as_ref()?;
-            let resolution = if metric.id == WALL { resolution } else { 0.0 };
-            Some(Measured {
-                metric,
-                summary: Summary::of(series, &question.settings, resolution),
-            })
-        })
-        .collect();
+    let series = |id: &str| summaries::series(recording, Metric::from_id(id)?);
+    let wall = series(WALL);
     let mut subject = Subject {
         recording,
         counts,
-        metrics,
+        summaries: Summaries::new(recording, question.settings, resolution),
         ratio: None,
         diagnosis: None,
         precision: None,
         warnings: Vec::new(),
     };
-    if let Some(clocks) = Clocks::of(&all) {
+    let Some(wall) = wall else { return subject };
+    subject.summaries.note(WALL, &wall);
+    subject.warnings = warning::warnings(&wall, resolution);
+    if let Some(cpu) = series(CPU) {
+        let queued = series(QUEUED);
+        let clocks = Clocks {
+            wall: &wall,
+            cpu: &cpu,
+            queued: queued.as_ref(),
+        };
         let figures = clocks.figures(question);
         subject.ratio = figures.ratio;
         subject.diagnosis = diagnose::diagnose(recording, &figures);
     }
-    if let Some(wall) = series(&all, WALL) {
-        subject.precision = pace::look(recording, question, wall);
-        subject.warnings = warning::warnings(wall, resolution);
-        subject.warnings.extend(pace::unsteady(recording));
-    }
+    subject.precision = pace::look(recording, question, &wall);
+    subject.warnings.extend(pace::unsteady(recording));
     subject
 }
 
 fn counts(recording: &Recording) -> Counts {
     let mut counts = Counts::default();
-    for sample in recording.samples.iter() {
-        match sample.phase {
+    let keys: &[&str] = &["phase", "outcome"];
+    recording
+        .samples
+        .visit(Some(keys), |sample| match sample.phase {
             Phase::Warmup => counts.warmup += 1,
             Phase::Diagnostic => counts.diagnostic += 1,
             Phase::Measured => {
                 counts.measured += 1;
                 counts.failed += usize::from(!sample.outcome.success());
             }
-        }
-    }
+        });
     counts
-}
-
-/// One series a metric, in table order, from one pass over the samples; `None` where a run has no
-/// value.
-fn values(recording: &Recording) -> Vec<Option<Series>> {
-    let mut columns: Vec<Option<Vec<f64>>> = METRICS.iter().map(|_| Some(Vec::new())).collect();
-    for sample in recording.measured() {
-        for (metric, column) in METRICS.iter().zip(&mut columns) {
-            match ((metric.read)(&sample), column.as_mut()) {
-                (Some(value), Some(values)) => values.push(value),
-                _ => *column = None,
-            }
-        }
-    }
-    columns
-        .into_iter()
-        .map(|values| Series::new(values?).ok())
-        .collect()
-}
-
-/// The series of one metric.
-fn series<'a>(all: &'a [Option<Series>], id: &str) -> Option<&'a Series> {
-    let place = METRICS.iter().position(|metric| metric.id == id)?;
-    all.get(place)?.as_ref()
 }
 
 /// Below this mean CPU time the ratio has no interval: starting a process costs as much.
@@ -267,26 +229,18 @@ struct Clocks<'a> {
     queued: Option<&'a Series>,
 }
 
-impl<'a> Clocks<'a> {
-    fn of(all: &'a [Option<Series>]) -> Option<Self> {
-        Some(Self {
-            wall: series(all, WALL)?,
-            cpu: series(all, CPU)?,
-            queued: series(all, QUEUED),
-        })
-    }
-
+impl Clocks<'_> {
     fn figures(&self, question: &Question) -> Figures {
         let level = question.settings.level;
         let ratio = ratio::wall_over_cpu(self.wall, self.cpu, level, LEAST_CPU);
         let pairs = self.wall.values().iter().zip(self.cpu.values());
-        let off = Series::new(pairs.map(|(wall, cpu)| wall - cpu).collect());
+        let mut off: Vec<f64> = pairs.map(|(wall, cpu)| wall - cpu).collect();
         let variance = self.variance();
         Figures {
             runs: self.wall.runs(),
             ratio: ratio.ratio,
             wall: self.wall.median(),
-            off_cpu: off.map_or(0.0, |series| series.median()),
+            off_cpu: order::median_of(&mut off),
             without_queueing: self.without_queueing(variance, question),
             stalls: stalls(&ratio),
             variance,
@@ -296,8 +250,8 @@ impl<'a> Clocks<'a> {
     /// What share of the spread each slice explains, where the spread is worth it.
     fn variance(&self) -> Option<Variance> {
         let wall = self.wall.values();
-        let spread = crate::stats::moments::deviation(wall)?;
-        if spread < SPREAD_WORTH_EXPLAINING * crate::stats::moments::mean(wall) {
+        let spread = self.wall.deviation()?;
+        if spread < SPREAD_WORTH_EXPLAINING * self.wall.mean() {
             return None;
         }
         let cpu = attribution::variance_share(self.cpu.values(), wall)?;

@@ -36,6 +36,8 @@ pub(crate) fn check(job: &Job) -> Vec<Trouble> {
 pub(crate) fn execute(job: &Job) -> (Session, Journal) {
     let host = run::session::host();
     let conditions = conditions(job);
+    // First, so that where descriptors are few it is the optional evidence that goes without.
+    let journal = Journal::new(job, &host, &conditions);
     let clock = SystemClock::begin();
     let mut executor = match ProcessExecutor::new(&job.plan, clock) {
         Ok(executor) => executor,
@@ -44,12 +46,12 @@ pub(crate) fn execute(job: &Job) -> (Session, Journal) {
                 errors: vec![(0, error)],
                 ..Session::default()
             };
-            return (session, Journal::default());
+            return (session, journal);
         }
     };
     let mut audience = Audience {
         progress: Progress::new(&job.plan, job.outputs.style),
-        journal: Journal::new(job, &host, &conditions),
+        journal,
         gone: write::header(job).is_err(),
     };
     let tools = Tools {
@@ -58,6 +60,7 @@ pub(crate) fn execute(job: &Job) -> (Session, Journal) {
         observer: &mut audience,
         policy: &Explaining::new(job),
     };
+    run::session::slim();
     let mut session = run::execute(&job.plan, &host, conditions, tools);
     if job.plan.counters {
         tell_missing_counters(&mut session);

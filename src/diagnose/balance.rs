@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use crate::evidence::Missing;
-use crate::sample::Sample;
+use crate::sample::{Recording, Sample};
 
 /// Where the wall time of a run went, mean seconds a run.
 ///
@@ -46,11 +46,9 @@ pub fn missing_waiting() -> Missing {
 
 /// Adds up the measured runs. `None` without any.
 #[must_use]
-pub fn slices(samples: impl Iterator<Item = Sample>) -> Option<Slices> {
+pub fn slices(recording: &Recording) -> Option<Slices> {
     let mut sums = Sums::default();
-    for sample in samples {
-        sums.add(&sample);
-    }
+    recording.visit_measured(None, |sample| sums.add(sample));
     sums.slices()
 }
 
@@ -150,6 +148,7 @@ fn waiting(wall: f64, off: f64, queued: Option<f64>) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sample::{Conditions, Host};
 
     fn sample(wall: u64, user: u64, queued: Option<u64>) -> Sample {
         let mut sample = Sample {
@@ -161,10 +160,16 @@ mod tests {
         sample
     }
 
+    fn of(samples: impl IntoIterator<Item = Sample>) -> Option<Slices> {
+        let mut recording = Recording::new(Host::default(), Conditions::default());
+        recording.samples = samples.into_iter().collect();
+        slices(&recording)
+    }
+
     #[test]
     fn slices_add_up_to_wall() {
         let all = [sample(100, 20, Some(30)), sample(140, 40, Some(10))];
-        let slices = slices(all.into_iter()).unwrap();
+        let slices = of(all).unwrap();
         let sum = slices.user + slices.system + slices.queued.unwrap() + slices.waiting.unwrap();
         assert!((sum - slices.wall).abs() < 1e-12);
         assert!((slices.waiting.unwrap() - 0.070).abs() < 1e-12);
@@ -172,14 +177,14 @@ mod tests {
 
     #[test]
     fn parallel_work_hides_waiting() {
-        let slices = slices([sample(100, 350, Some(5))].into_iter()).unwrap();
+        let slices = of([sample(100, 350, Some(5))]).unwrap();
         assert_eq!(slices.waiting, None);
         assert!(slices.queued.is_some());
     }
 
     #[test]
     fn a_hair_more_cpu_than_wall_is_no_parallel_work() {
-        let slices = slices([sample(1000, 1010, None)].into_iter()).unwrap();
+        let slices = of([sample(1000, 1010, None)]).unwrap();
         assert_eq!(slices.waiting, Some(0.0));
         assert_eq!(slices.queued, None);
     }
@@ -188,7 +193,7 @@ mod tests {
     fn hidden_cpu_counts() {
         let mut one = sample(210, 2, None);
         one.readings.orphan_cpu = Some(Duration::from_millis(202));
-        let slices = slices([one].into_iter()).unwrap();
+        let slices = of([one]).unwrap();
         assert!((slices.hidden_cpu.unwrap() - 0.202).abs() < 1e-12);
         assert!((slices.waiting.unwrap() - 0.006).abs() < 1e-12);
     }

@@ -67,9 +67,7 @@ struct Counts {
 impl Counts {
     fn of(recording: &Recording) -> Self {
         let mut counts = Self::default();
-        for sample in recording.measured() {
-            counts.add(&sample);
-        }
+        recording.visit_measured(None, |sample| counts.add(sample));
         for sample in recording.of_phase(Phase::Measured) {
             counts.all += 1;
             match sample.outcome {

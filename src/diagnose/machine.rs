@@ -214,7 +214,7 @@ mod tests {
     }
 
     fn findings(recording: &Recording) -> Vec<(Option<Cause>, String)> {
-        let slices = super::super::balance::slices(recording.measured()).unwrap();
+        let slices = super::super::balance::slices(recording).unwrap();
         let machine = Machine::new(recording, &slices);
         machine
             .findings()

@@ -107,7 +107,7 @@ pub struct Diagnosis {
 /// Judges one benchmark. `None` without a measured run that counts.
 #[must_use]
 pub fn diagnose(recording: &Recording, figures: &Figures) -> Option<Diagnosis> {
-    let slices = balance::slices(recording.measured())?;
+    let slices = balance::slices(recording)?;
     let causes = causes(recording, &slices);
     let attribution = recording.attribution.as_ref();
     let cause = match attribution {

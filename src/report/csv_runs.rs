@@ -24,7 +24,7 @@ pub(super) fn write(out: &mut dyn Write, document: &Document<'_>) -> io::Result<
     )?;
     for (place, subject) in document.analysis.subjects.iter().enumerate() {
         let command = [(place + 1).to_string(), harmless(subject.name())];
-        for sample in subject.recording.samples.iter() {
+        for sample in &subject.recording.samples {
             let mut cells: Vec<String> = command.to_vec();
             cells.extend(ending(sample.outcome));
             cells.extend(fields().map(|field| cell(field, &sample)));

@@ -46,7 +46,7 @@ pub fn write(out: &mut dyn Write, document: &Document<'_>) -> io::Result<()> {
     let conditions = subjects.iter().map(|subject| &subject.recording.conditions);
     header(&mut out, &about, conditions)?;
     for (place, subject) in subjects.iter().enumerate() {
-        for sample in subject.recording.samples.iter() {
+        for sample in &subject.recording.samples {
             run(&mut out, place, &sample)?;
         }
     }

@@ -16,7 +16,7 @@ pub mod stop;
 use crate::plan::{Plan, Warmup};
 use crate::sample::host::WarmupReport;
 use crate::sample::recording::CutShort;
-use crate::sample::{Conditions, Host, Outcome, Phase, Recording, Sample};
+use crate::sample::{Conditions, Host, Outcome, Phase, Recording, Sample, Samples};
 
 pub use clock::{Clock, SystemClock};
 pub use event::{Event, Flow, Observer, Policy};
@@ -63,6 +63,10 @@ pub struct Tools<'a> {
     pub policy: &'a dyn Policy,
 }
 
+/// Memory for samples that are not yet on the shelf, of all benchmarks and of one, in bytes.
+const BUFFERS: usize = 256 * 1024;
+const LARGEST_BUFFER: usize = 16 * 1024;
+
 /// Executes the plan. `conditions` holds one entry a benchmark.
 #[must_use]
 pub fn execute<'a>(
@@ -71,9 +75,17 @@ pub fn execute<'a>(
     conditions: Vec<Conditions>,
     tools: Tools<'a>,
 ) -> Session {
+    let shelf = session::shelf();
+    let buffer = (BUFFERS / plan.benchmarks.len().max(1)).min(LARGEST_BUFFER);
     let recordings = conditions
         .into_iter()
-        .map(|one| Slot::new(Recording::new(host.clone(), one)))
+        .map(|one| {
+            let mut recording = Recording::new(host.clone(), one);
+            if let Some(shelf) = &shelf {
+                recording.samples = Samples::on_shelf(shelf.clone(), buffer);
+            }
+            Slot::new(recording)
+        })
         .collect();
     let mut runner = Runner {
         plan,
@@ -277,7 +289,12 @@ impl Runner<'_> {
 
     fn finish(mut self) -> Session {
         let begun = self.slots.into_iter().filter(|slot| slot.begun);
-        self.session.recordings = begun.map(|slot| slot.recording).collect();
+        // No run will inherit our memory any more.
+        let taken = begun.map(|mut slot| {
+            slot.recording.samples.take_down();
+            slot.recording
+        });
+        self.session.recordings = taken.collect();
         self.session
     }
 }

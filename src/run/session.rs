@@ -1,7 +1,9 @@
 //! What is set up and looked at once for a whole session.
 
+use std::sync::Arc;
+
 use crate::probe;
-use crate::sample::Host;
+use crate::sample::{Host, Shelf};
 use crate::sys;
 
 use super::executor::RunError;
@@ -27,6 +29,19 @@ pub fn begin() -> Result<Session, RunError> {
     Ok(Session {
         stdout_closed: found.stdout_closed,
     })
+}
+
+/// Makes our own memory as small as it gets, because runs inherit its peak. For programs, before
+/// the first run.
+pub fn slim() {
+    sys::platform::slim();
+}
+
+/// Room for samples outside of our own memory, so that runs do not inherit a peak that grows with
+/// their number; `None` where the system has none.
+#[must_use]
+pub fn shelf() -> Option<Arc<dyn Shelf>> {
+    Some(Arc::new(sys::files::Scratch::new()?))
 }
 
 /// The machine as it is now.

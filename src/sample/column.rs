@@ -1,12 +1,17 @@
 //! Samples stored by column, so that a run costs a few dozen bytes and a field nobody measured
 //! costs none.
 //!
-//! A column starts as one repeated value and widens to 32 and then 64 bits only when a value needs
-//! it. Nothing is rounded.
+//! A column starts as one repeated value or a count that goes up by one, and widens to 16, 32 and
+//! then 64 bits only when a value needs it. Nothing is rounded. While runs are being made samples
+//! may lie on a shelf instead (`shelf`), so that our own memory stays as it is.
+
+use std::sync::Arc;
 
 use super::Sample;
-use super::field::FIELDS;
+use super::field::{FIELDS, Field};
+use super::shelf::{Rows, Shelf, Shelved};
 
+const MISSING_SHORT: u16 = u16::MAX;
 const MISSING_NARROW: u32 = u32::MAX;
 const MISSING_WIDE: u64 = u64::MAX;
 
@@ -14,6 +19,8 @@ const MISSING_WIDE: u64 = u64::MAX;
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Column {
     Constant { value: Option<u64>, len: usize },
+    Counting { first: u64, len: usize },
+    Short(Vec<u16>),
     Narrow(Vec<u32>),
     Wide(Vec<u64>),
 }
@@ -24,38 +31,75 @@ impl Column {
         len: 0,
     };
 
-    fn push(&mut self, value: Option<u64>) {
+    /// Adds a value; `room` is how many there will be, as far as that is known.
+    fn push(&mut self, value: Option<u64>, room: usize) {
         match self {
             Self::Constant { value: held, len } if *len == 0 || *held == value => {
                 *held = value;
                 *len += 1;
             }
-            Self::Narrow(values) if fits(value) => values.push(narrow(value)),
-            Self::Wide(values) => values.push(value.unwrap_or(MISSING_WIDE)),
-            _ => {
-                self.widen(value);
-                self.push(value);
+            Self::Counting { first, len } if value == Some(*first + *len as u64) => *len += 1,
+            Self::Short(values) if fits(value, MISSING_SHORT) => {
+                values.push(value.map_or(MISSING_SHORT, |v| v as u16));
             }
+            Self::Narrow(values) if fits(value, MISSING_NARROW) => {
+                values.push(value.map_or(MISSING_NARROW, |v| v as u32));
+            }
+            Self::Wide(values) => values.push(value.unwrap_or(MISSING_WIDE)),
+            _ => self.widen(value, room),
         }
     }
 
-    /// Makes room for a value that the present form cannot hold.
-    fn widen(&mut self, value: Option<u64>) {
-        *self = match self {
-            Self::Constant { value: held, len } if fits(value) && fits(*held) => {
-                Self::Narrow(vec![narrow(*held); *len])
+    /// Adds a value that the present form cannot hold.
+    fn widen(&mut self, value: Option<u64>, room: usize) {
+        let len = self.len();
+        let counts = |held: u64| len == 1 && value == held.checked_add(1);
+        if let Self::Constant {
+            value: Some(held), ..
+        } = self
+        {
+            if counts(*held) {
+                *self = Self::Counting {
+                    first: *held,
+                    len: 2,
+                };
+                return;
             }
-            Self::Constant { value: held, len } => {
-                Self::Wide(vec![held.unwrap_or(MISSING_WIDE); *len])
-            }
-            Self::Narrow(values) => Self::Wide(values.iter().map(|v| wide(*v)).collect()),
-            Self::Wide(values) => Self::Wide(std::mem::take(values)),
+        }
+        let all = |limit: u64| {
+            let mut values = (0..len).map(|place| self.get(place));
+            values.all(|held| held.is_none_or(|v| v < limit)) && value.is_none_or(|v| v < limit)
         };
+        let mut wider = if all(u64::from(MISSING_SHORT)) {
+            Self::Short(Vec::with_capacity(room.max(len + 1)))
+        } else if all(u64::from(MISSING_NARROW)) {
+            Self::Narrow(Vec::with_capacity(room.max(len + 1)))
+        } else {
+            Self::Wide(Vec::with_capacity(room.max(len + 1)))
+        };
+        for place in 0..len {
+            wider.push(self.get(place), room);
+        }
+        wider.push(value, room);
+        *self = wider;
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Constant { len, .. } | Self::Counting { len, .. } => *len,
+            Self::Short(values) => values.len(),
+            Self::Narrow(values) => values.len(),
+            Self::Wide(values) => values.len(),
+        }
     }
 
     fn get(&self, index: usize) -> Option<u64> {
         match self {
             Self::Constant { value, .. } => *value,
+            Self::Counting { first, .. } => Some(first + index as u64),
+            Self::Short(values) => Some(values[index])
+                .filter(|v| *v != MISSING_SHORT)
+                .map(u64::from),
             Self::Narrow(values) => Some(values[index])
                 .filter(|v| *v != MISSING_NARROW)
                 .map(u64::from),
@@ -65,36 +109,24 @@ impl Column {
 
     fn heap_bytes(&self) -> usize {
         match self {
-            Self::Constant { .. } => 0,
+            Self::Constant { .. } | Self::Counting { .. } => 0,
+            Self::Short(values) => values.capacity() * 2,
             Self::Narrow(values) => values.capacity() * 4,
             Self::Wide(values) => values.capacity() * 8,
         }
     }
 }
 
-fn fits(value: Option<u64>) -> bool {
-    value.is_none_or(|v| v < u64::from(MISSING_NARROW))
-}
-
-fn narrow(value: Option<u64>) -> u32 {
-    value
-        .and_then(|v| u32::try_from(v).ok())
-        .unwrap_or(MISSING_NARROW)
-}
-
-fn wide(value: u32) -> u64 {
-    if value == MISSING_NARROW {
-        MISSING_WIDE
-    } else {
-        u64::from(value)
-    }
+fn fits(value: Option<u64>, missing: impl Into<u64>) -> bool {
+    value.is_none_or(|v| v < missing.into())
 }
 
 /// All samples of one benchmark, in the order they were made.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Samples {
     columns: Vec<Column>,
     len: usize,
+    shelved: Option<Box<Shelved>>,
 }
 
 impl Default for Samples {
@@ -102,15 +134,34 @@ impl Default for Samples {
         Self {
             columns: vec![Column::EMPTY; FIELDS.len()],
             len: 0,
+            shelved: None,
         }
     }
 }
+
+impl PartialEq for Samples {
+    fn eq(&self, other: &Self) -> bool {
+        self.len == other.len && self.iter().eq(other.iter())
+    }
+}
+
+impl Eq for Samples {}
 
 impl Samples {
     /// No samples.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// No samples; those to come lie on a shelf until [`Samples::take_down`], behind a buffer of
+    /// that many bytes.
+    #[must_use]
+    pub fn on_shelf(shelf: Arc<dyn Shelf>, buffer: usize) -> Self {
+        Self {
+            shelved: Some(Box::new(Shelved::new(shelf, buffer))),
+            ..Self::default()
+        }
     }
 
     /// How many.
@@ -127,46 +178,173 @@ impl Samples {
 
     /// Adds one at the end.
     pub fn push(&mut self, sample: &Sample) {
+        if let Some(shelved) = &mut self.shelved {
+            if shelved.push(sample) {
+                self.len += 1;
+                return;
+            }
+            // No room there: from now on in memory.
+            self.take_down();
+        }
         for (column, field) in self.columns.iter_mut().zip(FIELDS) {
-            column.push((field.read)(sample));
+            column.push((field.read)(sample), 0);
         }
         self.len += 1;
+    }
+
+    /// Gets everything from the shelf into memory, where reading is quick.
+    pub fn take_down(&mut self) {
+        let Some(shelved) = self.shelved.take() else {
+            return;
+        };
+        let mut rows = Rows::new(&shelved);
+        let mut read = 0;
+        while let Some(row) = rows.next_row() {
+            for (column, value) in self.columns.iter_mut().zip(row) {
+                column.push(value.checked_sub(1), self.len);
+            }
+            read += 1;
+        }
+        self.len = read;
     }
 
     /// The sample at that place; a default one past the end.
     #[must_use]
     pub fn get(&self, index: usize) -> Sample {
-        let mut sample = Sample::default();
-        if index < self.len {
-            for (column, field) in self.columns.iter().zip(FIELDS) {
-                (field.write)(&mut sample, column.get(index));
-            }
-        }
-        sample
+        self.iter().nth(index).unwrap_or_default()
     }
 
-    /// All of them, in order. Fields that never change are read once.
-    pub fn iter(&self) -> impl Iterator<Item = Sample> + '_ {
-        let template = self.get(0);
-        let varying: Vec<_> = self
-            .columns
-            .iter()
-            .zip(FIELDS)
-            .filter(|(column, _)| !matches!(column, Column::Constant { .. }))
-            .collect();
-        (0..self.len).map(move |index| {
-            let mut sample = template;
-            for (column, field) in &varying {
-                (field.write)(&mut sample, column.get(index));
+    /// All of them, in order.
+    #[must_use]
+    pub fn iter(&self) -> Iter<'_> {
+        self.select(|_| true)
+    }
+
+    /// All of them, in order, each with the fields of these keys only.
+    #[must_use]
+    pub fn fields<'a>(&'a self, keys: &[&str]) -> Iter<'a> {
+        self.select(|field| keys.contains(&field.key))
+    }
+
+    fn select(&self, wanted: impl Fn(&Field) -> bool) -> Iter<'_> {
+        let mut template = Sample::default();
+        let chosen = || FIELDS.iter().enumerate().filter(|(_, field)| wanted(field));
+        if let Some(shelved) = &self.shelved {
+            for (_, field) in chosen() {
+                (field.write)(&mut template, None);
             }
-            sample
-        })
+            let source = Source::Shelf(Box::new(Rows::new(shelved)), chosen().collect());
+            return Iter {
+                template,
+                places: 0..self.len,
+                source,
+            };
+        }
+        let mut varying = Vec::new();
+        for (place, field) in chosen() {
+            match &self.columns[place] {
+                // Read once.
+                Column::Constant { value, .. } => (field.write)(&mut template, *value),
+                column => varying.push((column, field)),
+            }
+        }
+        Iter {
+            template,
+            places: 0..self.len,
+            source: Source::Columns(varying),
+        }
+    }
+
+    /// Shows all of them, in order, each with the fields of these keys only, or with all: much
+    /// quicker than iterating, which hands out copies.
+    pub fn visit(&self, keys: Option<&[&str]>, mut show: impl FnMut(&Sample)) {
+        let mut iter = self.select(|field| keys.is_none_or(|keys| keys.contains(&field.key)));
+        let mut sample = iter.template;
+        for place in iter.places {
+            match &mut iter.source {
+                Source::Columns(varying) => {
+                    for (column, field) in varying.iter() {
+                        (field.write)(&mut sample, column.get(place));
+                    }
+                }
+                Source::Shelf(rows, wanted) => {
+                    let Some(row) = rows.next_row() else { return };
+                    for (place, field) in wanted.iter() {
+                        (field.write)(&mut sample, row[*place].checked_sub(1));
+                    }
+                }
+            }
+            show(&sample);
+        }
     }
 
     /// Memory held on the heap, in bytes.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
-        self.columns.iter().map(Column::heap_bytes).sum()
+        let shelved = self.shelved.as_ref().map_or(0, |one| one.heap_bytes());
+        let columns = self.columns.iter().map(Column::heap_bytes);
+        columns.sum::<usize>() + shelved
+    }
+}
+
+impl<'a> IntoIterator for &'a Samples {
+    type Item = Sample;
+    type IntoIter = Iter<'a>;
+
+    fn into_iter(self) -> Iter<'a> {
+        self.iter()
+    }
+}
+
+/// Samples one after the other.
+#[derive(Debug)]
+pub struct Iter<'a> {
+    template: Sample,
+    places: std::ops::Range<usize>,
+    source: Source<'a>,
+}
+
+#[derive(Debug)]
+enum Source<'a> {
+    Columns(Vec<(&'a Column, &'static Field)>),
+    Shelf(Box<Rows<'a>>, Vec<(usize, &'static Field)>),
+}
+
+impl Iterator for Iter<'_> {
+    type Item = Sample;
+
+    fn next(&mut self) -> Option<Sample> {
+        let place = self.places.next()?;
+        let mut sample = self.template;
+        match &mut self.source {
+            Source::Columns(varying) => {
+                for (column, field) in varying {
+                    (field.write)(&mut sample, column.get(place));
+                }
+            }
+            Source::Shelf(rows, wanted) => {
+                let row = rows.next_row()?;
+                for (place, field) in wanted {
+                    (field.write)(&mut sample, row[*place].checked_sub(1));
+                }
+            }
+        }
+        Some(sample)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (0, Some(self.places.len()))
+    }
+
+    fn nth(&mut self, skipped: usize) -> Option<Sample> {
+        if matches!(self.source, Source::Columns(_)) {
+            self.places.start = (self.places.start + skipped).min(self.places.end);
+            return self.next();
+        }
+        for _ in 0..skipped {
+            self.next()?;
+        }
+        self.next()
     }
 }
 
@@ -192,6 +370,7 @@ mod tests {
             None,
             None,
             Some(3),
+            Some(70_000),
             Some(0),
             Some(u64::from(u32::MAX)),
             Some(1 << 40),
@@ -199,10 +378,35 @@ mod tests {
         ];
         let mut column = Column::EMPTY;
         for value in values {
-            column.push(value);
+            column.push(value, 0);
         }
         let kept: Vec<_> = (0..values.len()).map(|i| column.get(i)).collect();
         assert_eq!(kept, values);
+    }
+
+    #[test]
+    fn a_column_that_counts_needs_no_memory_until_it_jumps() {
+        let mut column = Column::EMPTY;
+        for value in 5..9 {
+            column.push(Some(value), 0);
+        }
+        assert_eq!(column.heap_bytes(), 0);
+        column.push(Some(2), 0);
+        let kept: Vec<_> = (0..5).map(|place| column.get(place).unwrap()).collect();
+        assert_eq!(kept, [5, 6, 7, 8, 2]);
+    }
+
+    #[test]
+    fn chosen_fields_come_alone() {
+        let all: Samples = [distinct(), Sample::default()].into_iter().collect();
+        let found: Vec<Sample> = all.fields(&["wall_s"]).collect();
+        assert_eq!(found[0].wall, distinct().wall);
+        assert_eq!(found[0].usage, crate::sample::Usage::default());
+        let (mut alone, mut whole) = (Vec::new(), Vec::new());
+        all.visit(Some(&["wall_s"]), |sample| alone.push(*sample));
+        all.visit(None, |sample| whole.push(*sample));
+        assert_eq!(alone, found);
+        assert_eq!(whole, all.iter().collect::<Vec<_>>());
     }
 
     #[test]
@@ -234,9 +438,10 @@ mod tests {
             all.push(&sample);
         }
         all.columns.iter_mut().for_each(|column| match column {
+            Column::Short(values) => values.shrink_to_fit(),
             Column::Narrow(values) => values.shrink_to_fit(),
             Column::Wide(values) => values.shrink_to_fit(),
-            Column::Constant { .. } => {}
+            Column::Constant { .. } | Column::Counting { .. } => {}
         });
         assert!(
             all.heap_bytes() / all.len() <= 64,

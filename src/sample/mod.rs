@@ -5,6 +5,7 @@ pub mod column;
 pub mod field;
 pub mod host;
 pub mod recording;
+pub mod shelf;
 
 use std::fmt;
 use std::time::Duration;
@@ -15,6 +16,7 @@ pub use attribution::{Attribution, Trace};
 pub use column::Samples;
 pub use host::{Conditions, Host};
 pub use recording::Recording;
+pub use shelf::Shelf;
 
 /// Which part of the session a run belongs to. Only measured runs enter a statistic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

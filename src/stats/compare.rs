@@ -131,7 +131,7 @@ pub fn separate(first: &Series, second: &Series, level: f64) -> Result<Estimate,
     check_positive(first)?;
     check_positive(second)?;
     let logs = |series: &Series| series.values().iter().map(|value| value.ln()).collect();
-    let found = [first, second].map(|series| significant_autocorrelation(series.values()));
+    let found = [first, second].map(significant_autocorrelation);
     let widening = found
         .iter()
         .flatten()

@@ -35,7 +35,7 @@ pub struct Valley {
 /// `None` when all values are equal or there is one.
 #[must_use]
 pub fn bandwidth(series: &Series) -> Option<f64> {
-    let spread = moments::deviation(series.values()).filter(|spread| *spread > 0.0)?;
+    let spread = series.deviation().filter(|spread| *spread > 0.0)?;
     let quartiles = series.quantile(0.75) - series.quantile(0.25);
     let spread = if quartiles > 0.0 {
         spread.min(quartiles / 1.34)

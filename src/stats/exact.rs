@@ -4,13 +4,17 @@
 //! what a percentile bootstrap tends to for endless resamples, so they need no seed.
 
 use std::f64::consts::TAU;
+use std::sync::OnceLock;
 
 use super::Series;
-use super::distribution::uniform_order_quantile;
-use super::moments;
+use super::distribution::uniform_order_place;
+use super::memo::Memo;
 
 /// From this many runs on the exact laws replace resampling.
 pub const FEWEST_RUNS: usize = 200;
+
+/// A term of the transformed law, of sum 1, that no longer matters.
+const NEGLIGIBLE: f64 = 1e-24;
 
 /// Cells of the grid that carries the law of the sum.
 const CELLS: usize = 1 << 13;
@@ -24,14 +28,19 @@ pub fn median_limits(series: &Series, level: f64) -> (f64, f64) {
     let runs = series.runs();
     let (lower, upper) = (runs.div_ceil(2), runs / 2 + 1);
     let at = |probability: f64| {
-        let [low, high] = [lower, upper].map(|rank| {
-            let share = uniform_order_quantile(runs, rank, probability);
-            series.sorted()[((share * runs as f64) as usize).min(runs - 1)]
-        });
+        let [low, high] =
+            [lower, upper].map(|rank| series.sorted()[place(runs, rank, probability)]);
         low + 0.5 * (high - low)
     };
     let tail = (1.0 - level) / 2.0;
     (at(tail), at(1.0 - tail))
+}
+
+/// Where the quantile of the `rank`-th of as many uniforms falls, as a 0-based run.
+fn place(runs: usize, rank: usize, probability: f64) -> usize {
+    thread_local!(static PLACES: Memo<usize> = const { Memo::new() });
+    let key = (runs, rank as u64, probability.to_bits());
+    PLACES.with(|known| known.get(key, || uniform_order_place(runs, rank, probability)))
 }
 
 /// Percentile limits of the resampled mean: the n-fold convolution of the empirical law, by one
@@ -39,8 +48,8 @@ pub fn median_limits(series: &Series, level: f64) -> (f64, f64) {
 #[must_use]
 pub fn mean_limits(series: &Series, level: f64) -> (f64, f64) {
     let values = series.values();
-    let (runs, center) = (values.len() as f64, moments::mean(values));
-    let spread = moments::deviation(values).unwrap_or(0.0);
+    let (runs, center) = (values.len() as f64, series.mean());
+    let spread = series.deviation().unwrap_or(0.0);
     if spread <= 0.0 {
         return (center, center);
     }
@@ -70,7 +79,8 @@ impl Law {
         for value in values {
             let position = (value - center) / step;
             let cell = position.floor();
-            let index = cell.rem_euclid(CELLS as f64) as usize % CELLS;
+            // within half the ring on either side, so that the cast wraps as the ring does
+            let index = cell as i64 as usize % CELLS;
             let upper = (position - cell) * share;
             real[index] += share - upper;
             real[(index + 1) % CELLS] += upper;
@@ -84,7 +94,13 @@ impl Law {
     /// Replaces the law by that of the sum of `draws` independent draws.
     fn convolve(&mut self, draws: f64) {
         transform(&mut self.real, &mut self.imaginary, -1.0);
+        // what is below this is beyond the last digit of every number here
+        let least = (2.0 * NEGLIGIBLE.ln() / draws).exp();
         for (real, imaginary) in self.real.iter_mut().zip(&mut self.imaginary) {
+            if *real * *real + *imaginary * *imaginary < least {
+                (*real, *imaginary) = (0.0, 0.0);
+                continue;
+            }
             let radius = real.hypot(*imaginary).powf(draws);
             let (sine, cosine) = (imaginary.atan2(*real) * draws).sin_cos();
             (*real, *imaginary) = (radius * cosine, radius * sine);
@@ -109,7 +125,7 @@ impl Law {
 }
 
 /// Radix-2 Fourier transform in place, without scaling (Cooley and Tukey 1965); the length must be
-/// a power of two, `sign` is −1 forwards and 1 backwards.
+/// a power of two of at most [`CELLS`], `sign` is −1 forwards and 1 backwards.
 fn transform(real: &mut [f64], imaginary: &mut [f64], sign: f64) {
     let count = real.len();
     let unused = usize::BITS - count.trailing_zeros();
@@ -120,22 +136,40 @@ fn transform(real: &mut [f64], imaginary: &mut [f64], sign: f64) {
             imaginary.swap(index, mirrored);
         }
     }
+    let turns = turns();
     let mut half = 1;
     while half < count {
-        for offset in 0..half {
-            let (sine, cosine) = (sign * TAU * offset as f64 / (2 * half) as f64).sin_cos();
-            for low in (offset..count).step_by(2 * half) {
-                let high = low + half;
-                let turned_real = real[high] * cosine - imaginary[high] * sine;
-                let turned_imaginary = real[high] * sine + imaginary[high] * cosine;
-                real[high] = real[low] - turned_real;
-                imaginary[high] = imaginary[low] - turned_imaginary;
-                real[low] += turned_real;
-                imaginary[low] += turned_imaginary;
+        let stride = CELLS / (2 * half);
+        for block in 0..count / (2 * half) {
+            let (from, middle) = (2 * half * block, 2 * half * block + half);
+            let (real_low, real_high) = real.split_at_mut(middle);
+            let (imaginary_low, imaginary_high) = imaginary.split_at_mut(middle);
+            for offset in 0..half {
+                let (cosine, sine) = turns[offset * stride];
+                let sine = sign * sine;
+                let (r, i) = (real_high[offset], imaginary_high[offset]);
+                let turned_real = r * cosine - i * sine;
+                let turned_imaginary = r * sine + i * cosine;
+                let place = from + offset;
+                real_high[offset] = real_low[place] - turned_real;
+                imaginary_high[offset] = imaginary_low[place] - turned_imaginary;
+                real_low[place] += turned_real;
+                imaginary_low[place] += turned_imaginary;
             }
         }
         half *= 2;
     }
+}
+
+/// Cosine and sine of the first half of a turn in steps of one [`CELLS`]th, computed once.
+fn turns() -> &'static [(f64, f64)] {
+    static TURNS: OnceLock<Vec<(f64, f64)>> = OnceLock::new();
+    TURNS.get_or_init(|| {
+        let angle = |step: usize| TAU * step as f64 / CELLS as f64;
+        (0..CELLS / 2)
+            .map(|step| (angle(step).cos(), angle(step).sin()))
+            .collect()
+    })
 }
 
 #[cfg(test)]

@@ -4,6 +4,8 @@
 //! only through a seed. Formulas with author and year stand at each function; `docs/methods.md`
 //! explains the choices.
 
+use std::sync::OnceLock;
+
 use thiserror::Error;
 
 pub mod attribution;
@@ -16,6 +18,7 @@ mod distribution;
 pub mod estimate;
 pub mod exact;
 mod hodges_lehmann;
+mod memo;
 pub mod moments;
 pub mod order;
 pub mod outlier;
@@ -56,11 +59,18 @@ pub enum SeriesError {
 
 /// One quantity over the measured runs: not empty, all finite, in run order.
 ///
-/// The sorted values are computed once, when the series is made.
-#[derive(Debug, Clone, PartialEq)]
+/// The sorted values and the moments are computed once, when they are first asked for.
+#[derive(Debug, Clone)]
 pub struct Series {
     values: Vec<f64>,
-    sorted: Vec<f64>,
+    sorted: OnceLock<Vec<f64>>,
+    moments: OnceLock<moments::Moments>,
+}
+
+impl PartialEq for Series {
+    fn eq(&self, other: &Self) -> bool {
+        self.values == other.values
+    }
 }
 
 impl Series {
@@ -79,9 +89,11 @@ impl Series {
                 value: values[index],
             });
         }
-        let mut sorted = values.clone();
-        sorted.sort_unstable_by(f64::total_cmp);
-        Ok(Self { values, sorted })
+        Ok(Self {
+            values,
+            sorted: OnceLock::new(),
+            moments: OnceLock::new(),
+        })
     }
 
     /// The values in run order.
@@ -93,7 +105,28 @@ impl Series {
     /// The values in ascending order.
     #[must_use]
     pub fn sorted(&self) -> &[f64] {
-        &self.sorted
+        self.sorted.get_or_init(|| {
+            let mut sorted = self.values.clone();
+            sorted.sort_unstable_by(f64::total_cmp);
+            sorted
+        })
+    }
+
+    /// Arithmetic mean, as [`moments::mean`].
+    #[must_use]
+    pub fn mean(&self) -> f64 {
+        self.moments().mean
+    }
+
+    /// Standard deviation with divisor n − 1, as [`moments::deviation`]; `None` for one run.
+    #[must_use]
+    pub fn deviation(&self) -> Option<f64> {
+        self.moments().variance().map(f64::sqrt)
+    }
+
+    fn moments(&self) -> &moments::Moments {
+        self.moments
+            .get_or_init(|| moments::Moments::of(&self.values))
     }
 
     /// Number of runs, at least 1.
@@ -105,19 +138,19 @@ impl Series {
     /// Smallest value.
     #[must_use]
     pub fn min(&self) -> f64 {
-        self.sorted[0]
+        self.sorted()[0]
     }
 
     /// Largest value.
     #[must_use]
     pub fn max(&self) -> f64 {
-        self.sorted[self.sorted.len() - 1]
+        self.sorted()[self.values.len() - 1]
     }
 
     /// Quantile of order `q` in 0..=1 (Hyndman and Fan 1996, type 7; see [`order::quantile`]).
     #[must_use]
     pub fn quantile(&self, q: f64) -> f64 {
-        order::quantile(&self.sorted, q)
+        order::quantile(self.sorted(), q)
     }
 
     /// The median: the quantile of order 0.5.

@@ -11,23 +11,56 @@ pub fn mean(values: &[f64]) -> f64 {
     origin + values.iter().map(|value| value - origin).sum::<f64>() / values.len() as f64
 }
 
+/// What two passes over a series tell of its center and spread.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Moments {
+    count: usize,
+    pub(super) mean: f64,
+    /// Sum of squared deviations from the mean.
+    pub(super) squares: f64,
+    /// Sum of deviations: what rounding left.
+    rest: f64,
+    /// Sum of the products of neighbouring deviations.
+    pub(super) products: f64,
+}
+
+impl Moments {
+    pub(super) fn of(values: &[f64]) -> Self {
+        let mean = mean(values);
+        let (mut squares, mut rest, mut products) = (0.0, 0.0, 0.0);
+        let mut before = 0.0;
+        for value in values {
+            let deviation = value - mean;
+            squares += deviation * deviation;
+            rest += deviation;
+            products += before * deviation;
+            before = deviation;
+        }
+        Self {
+            count: values.len(),
+            mean,
+            squares,
+            rest,
+            products,
+        }
+    }
+
+    /// As [`variance`].
+    pub(super) fn variance(&self) -> Option<f64> {
+        if self.count < 2 {
+            return None;
+        }
+        let count = self.count as f64;
+        Some(((self.squares - self.rest * self.rest / count) / (count - 1.0)).max(0.0))
+    }
+}
+
 /// Variance with divisor n − 1, in two passes (Chan, Golub, `LeVeque` 1983, equation 1.7).
 ///
 /// `None` for fewer than two values.
 #[must_use]
 pub fn variance(values: &[f64]) -> Option<f64> {
-    if values.len() < 2 {
-        return None;
-    }
-    let center = mean(values);
-    let (mut squares, mut rest) = (0.0, 0.0);
-    for value in values {
-        let deviation = value - center;
-        squares += deviation * deviation;
-        rest += deviation;
-    }
-    let count = values.len() as f64;
-    Some(((squares - rest * rest / count) / (count - 1.0)).max(0.0))
+    Moments::of(values).variance()
 }
 
 /// Standard deviation with divisor n − 1, in the unit of the values; `None` below two values.

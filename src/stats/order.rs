@@ -4,6 +4,7 @@
 
 use super::distribution::{binomial_at_least, binomial_at_most, normal_quantile};
 use super::estimate::{Interval, Method};
+use super::memo::Memo;
 
 /// Quantile of order `q` in 0..=1 of ascending values (Hyndman and Fan 1996, type 7):
 /// h = q (n − 1), k = ⌊h⌋, x₍k₎ + (h − k) (x₍k+1₎ − x₍k₎), 0-based.
@@ -54,6 +55,12 @@ pub struct Ranks {
 /// `None` when one of them does not exist for so few runs, or `q` is not inside 0..1.
 #[must_use]
 pub fn ranks(runs: usize, q: f64, level: f64) -> Option<Ranks> {
+    thread_local!(static RANKS: Memo<Option<Ranks>> = const { Memo::new() });
+    let key = (runs, q.to_bits(), level.to_bits());
+    RANKS.with(|known| known.get(key, || find_ranks(runs, q, level)))
+}
+
+fn find_ranks(runs: usize, q: f64, level: f64) -> Option<Ranks> {
     let tail = (1.0 - level) / 2.0 + 1e-12;
     let low = low_rank(runs, q, tail)?;
     // P(X >= u) falls in u: the smallest u within the tail

@@ -48,6 +48,18 @@ impl Robust {
         Self { median, mad, scale }
     }
 
+    /// Median and scale of a series, without moving its values where the MAD is not 0.
+    fn of_series(series: &Series) -> Self {
+        let median = series.median();
+        let mad = deviation_of_sorted(series.sorted(), median);
+        if mad > 0.0 {
+            let scale = mad / 0.6745;
+            Self { median, mad, scale }
+        } else {
+            Self::around(series.values(), median)
+        }
+    }
+
     /// Distance of `value` from the median in scales; 0 at the median even without scale.
     #[must_use]
     pub fn z(&self, value: f64) -> f64 {
@@ -57,6 +69,32 @@ impl Robust {
         } else {
             deviation / self.scale
         }
+    }
+}
+
+/// Median of |x − median| of ascending values: the deviations below and above the median ascend
+/// away from it, so that merging them up to the middle is enough.
+fn deviation_of_sorted(sorted: &[f64], median: f64) -> f64 {
+    let split = sorted.partition_point(|value| *value < median);
+    let (mut below, mut above) = (sorted[..split].iter().rev(), sorted[split..].iter());
+    let (mut left, mut right) = (below.next(), above.next());
+    let (mut before, mut last) = (0.0, 0.0);
+    for _ in 0..=sorted.len() / 2 {
+        before = last;
+        let low = left.map_or(f64::INFINITY, |value| (value - median).abs());
+        let high = right.map_or(f64::INFINITY, |value| (value - median).abs());
+        if low < high {
+            last = low;
+            left = below.next();
+        } else {
+            last = high;
+            right = above.next();
+        }
+    }
+    if sorted.len() % 2 == 1 {
+        last
+    } else {
+        before + 0.5 * (last - before)
     }
 }
 
@@ -78,7 +116,11 @@ pub fn outliers(series: &Series, resolution: f64) -> Vec<Outlier> {
     if series.runs() < 5 {
         return Vec::new();
     }
-    let robust = Robust::around(series.values(), series.median());
+    let robust = Robust::of_series(series);
+    let near = |value: f64| robust.z(value).abs() <= FAR;
+    if near(series.min()) && near(series.max()) {
+        return Vec::new();
+    }
     let floor = resolution.max(0.01 * robust.median.abs());
     let judged = series.values().iter().enumerate().map(|(index, &value)| {
         let z = robust.z(value);
@@ -131,6 +173,9 @@ pub fn first_run(series: &Series) -> Option<FirstRun> {
 /// series) above the median of the rest, and z > 5.
 #[must_use]
 pub fn slow_first_run(series: &Series, floor: f64) -> Option<FirstRun> {
+    if series.values()[0] < series.max() {
+        return None;
+    }
     let first = first_run(series)?;
     let far = first.z.is_none_or(|z| z > 5.0);
     (first.slowest && first.excess >= 0.05 && first.difference >= floor && far).then_some(first)

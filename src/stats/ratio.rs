@@ -107,21 +107,41 @@ fn slowest_tenth(wall: &[f64], cpu: &[f64]) -> Option<Stalls> {
     if total <= 0.0 {
         return None;
     }
-    let mut slowest: Vec<usize> = (0..runs).collect();
-    slowest.sort_by(|&a, &b| wall[b].total_cmp(&wall[a]));
-    let (slow, others) = slowest.split_at(runs.div_ceil(10));
-    let sums = |part: &[usize]| {
-        part.iter()
-            .fold((0.0, 0.0), |(w, c), &run| (w + wall[run], c + cpu[run]))
-    };
-    let ((slow_wall, slow_cpu), (other_wall, other_cpu)) = (sums(slow), sums(others));
+    let count = runs.div_ceil(10);
+    // of equal ones the earlier runs are taken
+    let (limit, mut equal) = slowest(wall, count);
+    let (mut slow, mut others) = ((0.0, 0.0), (0.0, 0.0));
+    for (wall, cpu) in wall.iter().zip(cpu) {
+        let takes_equal = wall.total_cmp(&limit).is_eq() && equal > 0;
+        equal -= usize::from(takes_equal);
+        let sums = if *wall > limit || takes_equal {
+            &mut slow
+        } else {
+            &mut others
+        };
+        *sums = (sums.0 + wall, sums.1 + cpu);
+    }
+    let ((slow_wall, slow_cpu), (other_wall, other_cpu)) = (slow, others);
     Some(Stalls {
-        slow_runs: slow.len(),
+        slow_runs: count,
         runs,
         share: (slow_wall - slow_cpu) / (total * runs as f64),
         slow_ratio: slow_wall / slow_cpu,
         other_ratio: other_wall / other_cpu,
     })
+}
+
+/// The smallest of the `count` slowest values, and how many of these equal it.
+fn slowest(wall: &[f64], count: usize) -> (f64, usize) {
+    let mut copy = wall.to_vec();
+    let place = wall.len() - count;
+    let (_, limit, above) = copy.select_nth_unstable_by(place, f64::total_cmp);
+    let limit = *limit;
+    let equal = 1 + above
+        .iter()
+        .filter(|value| value.total_cmp(&limit).is_eq())
+        .count();
+    (limit, equal)
 }
 
 #[cfg(test)]

@@ -119,7 +119,7 @@ fn over_sessions(values: &[f64], level: f64, factor: f64) -> Option<Estimate> {
 
 /// Squared standard error of ln median, from the order-statistic interval of the median.
 fn error(series: &Series, level: f64) -> Option<f64> {
-    let interval = match significant_autocorrelation(series.values()) {
+    let interval = match significant_autocorrelation(series) {
         Some(found) => order::widened_median(series.sorted(), level, found.widening)?,
         None => order::interval(series.sorted(), 0.5, level)?.interval,
     };

@@ -5,7 +5,6 @@
 use super::Series;
 use super::distribution::student_factor;
 use super::estimate::{Estimate, Interval, Method};
-use super::moments;
 use super::order;
 use super::summary::Facts;
 
@@ -43,7 +42,7 @@ pub static STATISTICS: [Statistic; 9] = [
         label: "mean",
         help: "The sum over all runs, divided by their number",
         fewest_runs: Some(2),
-        value: |series| Some(moments::mean(series.values())),
+        value: |series| Some(series.mean()),
         interval: mean_interval,
         fewest: |_| Some(2),
     },
@@ -84,15 +83,16 @@ pub static STATISTICS: [Statistic; 9] = [
         "stddev",
         "σ",
         "Standard deviation, divisor n - 1",
-        |series| moments::deviation(series.values()),
+        super::Series::deviation,
     ),
     point(
         "cv",
         "cv",
         "Standard deviation divided by the mean",
         |series| {
-            let center = moments::mean(series.values());
-            moments::deviation(series.values())
+            let center = series.mean();
+            series
+                .deviation()
                 .filter(|_| center != 0.0)
                 .map(|spread| spread / center)
         },
@@ -143,8 +143,8 @@ impl Statistic {
 /// Student t interval of the mean (Student 1908), x̄ ± t s/√n; with the number of effective runs
 /// for an autocorrelated series.
 fn mean_interval(facts: &Facts<'_>) -> Option<Interval> {
-    let center = moments::mean(facts.series.values());
-    let spread = moments::deviation(facts.series.values())?;
+    let center = facts.series.mean();
+    let spread = facts.series.deviation()?;
     let (runs, method) = match facts.correlation {
         Some(found) => (found.effective_runs, Method::StudentTEffective),
         None => (facts.series.runs() as f64, Method::StudentT),

@@ -59,7 +59,7 @@ pub(super) struct Facts<'a> {
 
 impl<'a> Facts<'a> {
     fn of(series: &'a Series, settings: &Settings) -> Self {
-        let correlation = significant_autocorrelation(series.values());
+        let correlation = significant_autocorrelation(series);
         let (median, mean) = resampled(series, settings);
         Self {
             series,

@@ -61,8 +61,8 @@ fn signed(count: usize) -> i64 {
 /// Number of pairs with the larger value first; sorts `values` by merging through `spare`.
 fn inversions(values: &mut [f64], spare: &mut [f64]) -> i64 {
     let count = values.len();
-    if count < 2 {
-        return 0;
+    if count <= FEW {
+        return insertions(values);
     }
     let middle = count / 2;
     let (left, right) = values.split_at_mut(middle);
@@ -82,6 +82,25 @@ fn inversions(values: &mut [f64], spare: &mut [f64]) -> i64 {
         }
     }
     values.copy_from_slice(spare);
+    found
+}
+
+/// Up to here inserting is quicker than merging.
+const FEW: usize = 24;
+
+/// [`inversions`] of few values: sorts by inserting and counts the steps.
+fn insertions(values: &mut [f64]) -> i64 {
+    let mut found = 0;
+    for place in 1..values.len() {
+        let value = values[place];
+        let mut free = place;
+        while free > 0 && value < values[free - 1] {
+            values[free] = values[free - 1];
+            free -= 1;
+        }
+        values[free] = value;
+        found += signed(place - free);
+    }
     found
 }
 
@@ -151,11 +170,25 @@ pub struct Autocorrelation {
 /// Lag-1 autocorrelation of values in run order and what it costs; `None` below 3 runs or without spread.
 #[must_use]
 pub fn autocorrelation(values: &[f64]) -> Option<Autocorrelation> {
-    let runs = values.len() as f64;
+    cost_of(values.len(), lag_one(values)?)
+}
+
+/// The same of a series.
+#[must_use]
+pub fn autocorrelation_of(series: &Series) -> Option<Autocorrelation> {
+    let moments = series.moments();
+    let spread = series.runs() > 1 && moments.squares > 0.0;
+    cost_of(
+        series.runs(),
+        spread.then(|| moments.products / moments.squares)?,
+    )
+}
+
+fn cost_of(runs: usize, lag_one: f64) -> Option<Autocorrelation> {
+    let runs = runs as f64;
     if runs < 3.0 {
         return None;
     }
-    let lag_one = lag_one(values)?;
     let corrected = (lag_one + (1.0 + 4.0 * lag_one) / runs).min(0.95);
     let factor = if corrected > 0.0 {
         (1.0 - corrected) / (1.0 + corrected)
@@ -173,8 +206,8 @@ pub fn autocorrelation(values: &[f64]) -> Option<Autocorrelation> {
 
 /// The autocorrelation, if it is beyond chance.
 #[must_use]
-pub fn significant_autocorrelation(values: &[f64]) -> Option<Autocorrelation> {
-    autocorrelation(values).filter(|found| found.significant)
+pub fn significant_autocorrelation(series: &Series) -> Option<Autocorrelation> {
+    autocorrelation_of(series).filter(|found| found.significant)
 }
 
 /// Whether every second run is slower, beyond chance: from 20 runs, r < −2.33/√n − 1/n.

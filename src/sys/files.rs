@@ -5,8 +5,10 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{FileExt, FileTypeExt};
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{platform, unix};
+use crate::sample::Shelf;
 
 /// How much of standard error is kept.
 pub(crate) const KEPT: u64 = 64 * 1024;
@@ -139,6 +141,37 @@ impl Kept {
             bytes.clear();
         }
         bytes
+    }
+}
+
+/// Blocks of samples in a nameless file: no part of our resident memory.
+#[derive(Debug)]
+pub(crate) struct Scratch {
+    file: File,
+    end: AtomicU64,
+}
+
+impl Scratch {
+    /// An empty one, if the system has such files and lets them grow.
+    pub(crate) fn new() -> Option<Self> {
+        if unix::limit(nix::sys::resource::Resource::RLIMIT_FSIZE).is_some() {
+            return None;
+        }
+        let file = platform::scratch_file()?;
+        let end = AtomicU64::new(0);
+        Some(Self { file, end })
+    }
+}
+
+impl Shelf for Scratch {
+    fn append(&self, block: &[u8]) -> Option<u64> {
+        let place = self.end.fetch_add(block.len() as u64, Ordering::Relaxed);
+        self.file.write_all_at(block, place).ok()?;
+        Some(place)
+    }
+
+    fn read(&self, place: u64, block: &mut [u8]) -> bool {
+        self.file.read_exact_at(block, place).is_ok()
     }
 }
 

@@ -41,6 +41,11 @@ pub(crate) fn begin() -> Result<Session, Error> {
     let stdout_closed = close_gaps()?;
     OWNER.store(own_pid(), Ordering::Relaxed);
     set_action(libc::SIGCHLD, libc::SIG_DFL)?;
+    // Writing past a limit of file size is an error to tell, not our end. A handler, because what
+    // is ignored stays so in the command.
+    if !ignored(libc::SIGXFSZ) {
+        set_action(libc::SIGXFSZ, on_wakeup as *const () as usize)?;
+    }
     unblock_all()?;
     // Ignored by nohup, or by a shell without job control: that was meant.
     for signal in [libc::SIGHUP, libc::SIGQUIT] {
@@ -55,6 +60,7 @@ pub(crate) fn begin() -> Result<Session, Error> {
         set_action(libc::SIGTSTP, on_suspend as *const () as usize)?;
     }
     set_action(libc::SIGCONT, on_continue as *const () as usize)?;
+    platform::guard::begin();
     platform::adopt_orphans();
     Ok(Session { stdout_closed })
 }
@@ -76,11 +82,13 @@ pub(crate) fn was_continued() -> bool {
 
 /// From now on signals that ask to stop are passed on to this process group.
 pub(crate) fn attend(group: i32) {
+    platform::guard::attend(group);
     GROUP.store(group, Ordering::Relaxed);
 }
 
 /// No process group gets them any more.
 pub(crate) fn leave() {
+    platform::guard::attend(0);
     GROUP.store(0, Ordering::Relaxed);
 }
 
@@ -176,7 +184,8 @@ fn in_child(signal: i32) -> bool {
     true
 }
 
-fn own_pid() -> i32 {
+/// Our number.
+pub(super) fn own_pid() -> i32 {
     // SAFETY: a plain system call that cannot fail.
     unsafe { libc::getpid() }
 }

@@ -175,8 +175,8 @@ impl Quantity {
         }
         let Some((_, unit, factor)) = UNITS.iter().find(|(known, _, _)| *known == name) else {
             return Err(UnitError::UnknownUnit {
-                word: word.to_owned(),
-                unit: name.to_owned(),
+                word: shown(word),
+                unit: shown(name),
                 position,
                 suggestion: suggest(name, wanted),
                 wanted,
@@ -189,14 +189,10 @@ impl Quantity {
             number * factor
         };
         if !value.is_finite() {
-            return Err(UnitError::TooLarge {
-                word: word.to_owned(),
-            });
+            return Err(UnitError::TooLarge { word: shown(word) });
         }
         if value < 0.0 && *unit != Unit::Percent {
-            return Err(UnitError::Negative {
-                word: word.to_owned(),
-            });
+            return Err(UnitError::Negative { word: shown(word) });
         }
         Ok(Self {
             value,
@@ -210,19 +206,17 @@ impl Quantity {
         let position = split_number(word)?.1;
         match quantity.unit {
             Some(found) if found != wanted => Err(UnitError::WrongUnit {
-                word: word.to_owned(),
+                word: shown(word),
                 position,
                 found,
                 wanted,
             }),
             None if !bare => Err(UnitError::MissingUnit {
-                word: word.to_owned(),
+                word: shown(word),
                 position,
                 wanted,
             }),
-            _ if quantity.value < 0.0 => Err(UnitError::Negative {
-                word: word.to_owned(),
-            }),
+            _ if quantity.value < 0.0 => Err(UnitError::Negative { word: shown(word) }),
             _ => Ok(quantity.value),
         }
     }
@@ -246,22 +240,18 @@ fn split_number(word: &str) -> Result<(f64, usize), UnitError> {
     }
     let unsigned = text.trim_start_matches(['+', '-']).to_ascii_lowercase();
     if unsigned.starts_with("nan") || unsigned.starts_with("inf") {
-        return Err(UnitError::NotFinite {
-            word: word.to_owned(),
-        });
+        return Err(UnitError::NotFinite { word: shown(word) });
     }
     let length = number_length(text.as_bytes());
     let number: f64 = text
         .get(..length)
         .and_then(|number| number.parse().ok())
         .ok_or_else(|| UnitError::NotANumber {
-            word: word.to_owned(),
+            word: shown(word),
             position: start,
         })?;
     if !number.is_finite() {
-        return Err(UnitError::NotFinite {
-            word: word.to_owned(),
-        });
+        return Err(UnitError::NotFinite { word: shown(word) });
     }
     let rest = text.get(length..).unwrap_or_default();
     Ok((
@@ -324,9 +314,7 @@ pub fn parse_duration(word: &str, bare_seconds: bool) -> Result<Duration, UnitEr
     let seconds = Quantity::of(word, Unit::Time, bare_seconds)?;
     let nanoseconds = (seconds * 1e9).round();
     if nanoseconds >= u64::MAX as f64 {
-        return Err(UnitError::TooLarge {
-            word: word.to_owned(),
-        });
+        return Err(UnitError::TooLarge { word: shown(word) });
     }
     Ok(Duration::from_nanos(nanoseconds as u64))
 }
@@ -339,9 +327,7 @@ pub fn parse_duration(word: &str, bare_seconds: bool) -> Result<Duration, UnitEr
 pub fn parse_bytes(word: &str) -> Result<u64, UnitError> {
     let bytes = Quantity::of(word, Unit::Bytes, false)?.round();
     if bytes >= u64::MAX as f64 {
-        return Err(UnitError::TooLarge {
-            word: word.to_owned(),
-        });
+        return Err(UnitError::TooLarge { word: shown(word) });
     }
     Ok(bytes as u64)
 }
@@ -362,6 +348,11 @@ pub fn parse_percent(word: &str) -> Result<f64, UnitError> {
 /// As [`parse_duration`].
 pub fn parse_ratio(word: &str) -> Result<f64, UnitError> {
     Quantity::of(word, Unit::Ratio, true)
+}
+
+/// A word of the user's made safe for a terminal.
+fn shown(word: &str) -> String {
+    super::display_escaped(word.as_ref()).into_owned()
 }
 
 #[cfg(test)]
@@ -618,6 +609,14 @@ mod tests {
             if let Err(error) = parse_duration(&word, true) {
                 let _ = (error.to_string(), error.help());
             }
+        }
+    }
+
+    #[test]
+    fn errors_show_no_control_characters() {
+        for word in ["5\u{b}\0%", "1\u{1b}[31m", "\u{7}", "-\u{1b}"] {
+            let error = word.parse::<Quantity>().unwrap_err().to_string();
+            assert!(!error.chars().any(char::is_control), "{error:?}");
         }
     }
 }

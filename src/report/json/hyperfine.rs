@@ -3,13 +3,17 @@
 //! Lists of single runs hold every measured run, failed ones with their exit codes; summaries hold
 //! only the runs that count.
 
+use std::time::Duration;
+
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
+use super::shallow::fragments;
 use super::{Ours, object};
 use crate::analysis::Subject;
 use crate::metric::{CPU, WALL};
 use crate::report::Document;
+use crate::sample::recording::text;
 use crate::sample::{self, Host, Phase, Sample};
 use crate::stats::Summary;
 
@@ -84,12 +88,23 @@ fn measured(recording: &sample::Recording) -> impl Iterator<Item = Sample> + '_ 
     recording.of_phase(Phase::Measured)
 }
 
+/// The measured runs with these fields.
+fn fields<'a>(
+    recording: &'a sample::Recording,
+    keys: &[&str],
+) -> impl Iterator<Item = Sample> + use<'a> {
+    let keys = [&["phase"], keys].concat();
+    let runs = recording.samples.fields(&keys);
+    runs.filter(|run| run.phase == Phase::Measured)
+}
+
 /// Wall times, in seconds.
 pub(in crate::report) struct Times<'a>(pub(in crate::report) &'a sample::Recording);
 
 impl Serialize for Times<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(measured(self.0).map(|run| run.wall.as_secs_f64()))
+        let runs = fields(self.0, &["wall_s"]);
+        serializer.collect_seq(runs.map(|run| run.wall.as_secs_f64()))
     }
 }
 
@@ -98,7 +113,8 @@ pub(in crate::report) struct Sizes<'a>(pub(in crate::report) &'a sample::Recordi
 
 impl Serialize for Sizes<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let known = measured(self.0).filter(|run| !run.readings.unaccounted.memory);
+        let runs = fields(self.0, &["rss_bytes"]);
+        let known = runs.filter(|run| !run.readings.unaccounted.memory);
         serializer.collect_seq(known.map(|run| run.usage.max_rss))
     }
 }
@@ -108,7 +124,8 @@ pub(in crate::report) struct Codes<'a>(pub(in crate::report) &'a sample::Recordi
 
 impl Serialize for Codes<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(measured(self.0).map(|run| code(&run)))
+        let runs = fields(self.0, &["outcome"]);
+        serializer.collect_seq(runs.map(|run| code(&run)))
     }
 }
 
@@ -133,50 +150,43 @@ impl Serialize for Parameters<'_> {
     }
 }
 
-#[derive(Serialize)]
-struct Quantity<V> {
-    value: V,
-    unit: &'static str,
-}
-
-fn seconds(value: f64) -> Quantity<f64> {
-    Quantity {
-        value,
-        unit: "second",
-    }
-}
-
 struct Measurements<'a>(&'a sample::Recording);
 
 impl Serialize for Measurements<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(measured(self.0).map(Measurement))
+        fragments(serializer, measured(self.0), measurement)
     }
 }
 
-struct Measurement(Sample);
-
-impl Serialize for Measurement {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let run = &self.0;
-        let unaccounted = run.readings.unaccounted;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("time_wall_clock", &seconds(run.wall.as_secs_f64()))?;
-        if !unaccounted.cpu {
-            map.serialize_entry("time_cpu", &seconds(run.usage.cpu().as_secs_f64()))?;
-            map.serialize_entry("time_user", &seconds(run.usage.user.as_secs_f64()))?;
-            map.serialize_entry("time_system", &seconds(run.usage.system.as_secs_f64()))?;
-        }
-        if !unaccounted.memory {
-            let size = Quantity {
-                value: run.usage.max_rss,
-                unit: "byte",
-            };
-            map.serialize_entry("memory_peak_resident", &size)?;
-        }
-        map.serialize_entry("exit_code", &code(run))?;
-        map.end()
+fn measurement(out: &mut Vec<u8>, run: &Sample) {
+    let time = |out: &mut Vec<u8>, key: &str, duration: Duration| {
+        out.extend_from_slice(key.as_bytes());
+        out.extend_from_slice(b":{\"value\":");
+        text::seconds(out, nanoseconds(duration), 9);
+        out.extend_from_slice(b",\"unit\":\"second\"}");
+    };
+    let unaccounted = run.readings.unaccounted;
+    time(out, "{\"time_wall_clock\"", run.wall);
+    if !unaccounted.cpu {
+        time(out, ",\"time_cpu\"", run.usage.cpu());
+        time(out, ",\"time_user\"", run.usage.user);
+        time(out, ",\"time_system\"", run.usage.system);
     }
+    if !unaccounted.memory {
+        out.extend_from_slice(b",\"memory_peak_resident\":{\"value\":");
+        text::whole(out, run.usage.max_rss);
+        out.extend_from_slice(b",\"unit\":\"byte\"}");
+    }
+    out.extend_from_slice(b",\"exit_code\":");
+    match code(run) {
+        Some(code) => text::whole(out, u64::from(code)),
+        None => out.extend_from_slice(b"null"),
+    }
+    out.push(b'}');
+}
+
+fn nanoseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
 struct Summaries<'a>(&'a Subject<'a>);

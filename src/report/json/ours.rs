@@ -3,10 +3,12 @@
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
+use super::shallow::fragments;
 use super::{limits, object, pair};
 use crate::analysis::Subject;
 use crate::diagnose::{CauseLine, Diagnosis, Finding, Slices, Tier};
 use crate::metric::{METRICS, WALL_CPU};
+use crate::sample::recording::text::Text;
 use crate::sample::{Host, Recording};
 use crate::stats::{STATISTICS, Summary};
 
@@ -287,6 +289,8 @@ struct Runs<'a>(&'a Recording);
 
 impl Serialize for Runs<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.samples.iter())
+        let text = Text::default();
+        let runs = self.0.samples.iter();
+        fragments(serializer, runs, |out, run| text.run(out, run))
     }
 }

@@ -3,13 +3,42 @@
 
 use std::io::{self, Write};
 
+use serde::ser::SerializeSeq;
+use serde::{Serialize, Serializer};
 use serde_json::ser::Formatter;
+
+use crate::sample::Sample;
 
 /// Depth of objects down to which each key has a line.
 const KEYS: usize = 4;
 /// Depth of arrays whose elements have a line each: results, and the lists inside a result's
 /// offbench part.
 const ELEMENTS: [usize; 2] = [2, 5];
+
+/// Text that is JSON already; only for a serializer with this layout.
+pub(super) struct Fragment<'a>(pub(super) &'a [u8]);
+
+impl Serialize for Fragment<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(self.0)
+    }
+}
+
+/// Writes a list element by element, each put together by `write` in the same buffer.
+pub(super) fn fragments<S: Serializer>(
+    serializer: S,
+    runs: impl Iterator<Item = Sample>,
+    write: impl Fn(&mut Vec<u8>, &Sample),
+) -> Result<S::Ok, S::Error> {
+    let mut list = serializer.serialize_seq(None)?;
+    let mut text = Vec::with_capacity(1024);
+    for run in runs {
+        text.clear();
+        write(&mut text, &run);
+        list.serialize_element(&Fragment(&text))?;
+    }
+    list.end()
+}
 
 /// The layout of the document.
 #[derive(Debug, Default)]
@@ -74,6 +103,11 @@ impl Formatter for Shallow {
             self.line(out)?;
         }
         Ok(())
+    }
+
+    /// Bytes are text that is JSON already ([`Fragment`]).
+    fn write_byte_array<W: ?Sized + Write>(&mut self, out: &mut W, text: &[u8]) -> io::Result<()> {
+        out.write_all(text)
     }
 
     fn begin_object_value<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {

@@ -97,7 +97,7 @@ fn runs(style: &Style, subject: &Subject<'_>) -> Vec<String> {
     };
     let all: Vec<f64> = subject
         .recording
-        .measured()
+        .measured_fields(&["wall_s"])
         .map(|s| s.wall.as_secs_f64())
         .collect();
     let format = row_format(style, wall, None, DIGITS[1]);

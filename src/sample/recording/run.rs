@@ -14,7 +14,7 @@ use crate::sample::field::{FIELDS, Field, Kind};
 use crate::sample::{Outcome, Phase, Sample, Unaccounted};
 
 /// Fields that every object has.
-const ALWAYS: [&str; 13] = [
+pub(super) const ALWAYS: [&str; 13] = [
     "index",
     "round",
     "position",
@@ -30,7 +30,7 @@ const ALWAYS: [&str; 13] = [
     "involuntary_switches",
 ];
 /// Fields whose absence means 0.
-const ZERO: [&str; 3] = ["blocks_in", "blocks_out", "padding"];
+pub(super) const ZERO: [&str; 3] = ["blocks_in", "blocks_out", "padding"];
 
 impl Serialize for Sample {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -1,0 +1,72 @@
+//! The summaries of a benchmark's metrics, each computed when it is first asked for: a screen shows
+//! a few of them, and most of the work on many runs is here.
+
+use std::sync::OnceLock;
+
+use crate::metric::{METRICS, Metric, WALL};
+use crate::sample::Recording;
+use crate::stats::Series;
+use crate::stats::summary::{Settings, Summary};
+
+/// All metrics of one benchmark.
+#[derive(Debug)]
+pub(super) struct Summaries<'a> {
+    recording: &'a Recording,
+    settings: Settings,
+    /// That of the clock of wall times, in seconds.
+    resolution: f64,
+    /// In table order; empty inside where a run has no value.
+    slots: Vec<OnceLock<Option<Summary>>>,
+}
+
+impl<'a> Summaries<'a> {
+    pub(super) fn new(recording: &'a Recording, settings: Settings, resolution: f64) -> Self {
+        Self {
+            recording,
+            settings,
+            resolution,
+            slots: METRICS.iter().map(|_| OnceLock::new()).collect(),
+        }
+    }
+
+    /// The summary of a metric; `None` for an unknown id or where a run has no value.
+    pub(super) fn get(&self, id: &str) -> Option<&Summary> {
+        let place = METRICS.iter().position(|metric| metric.id == id)?;
+        let metric = &METRICS[place];
+        let slot = self.slots.get(place)?;
+        slot.get_or_init(|| series(self.recording, metric).map(|values| self.of(metric, &values)))
+            .as_ref()
+    }
+
+    /// Notes the values of a metric that are at hand.
+    pub(super) fn note(&self, id: &str, values: &Series) {
+        let place = METRICS.iter().position(|metric| metric.id == id);
+        if let Some((metric, slot)) = place.map(|place| (&METRICS[place], &self.slots[place])) {
+            slot.get_or_init(|| Some(self.of(metric, values)));
+        }
+    }
+
+    fn of(&self, metric: &Metric, values: &Series) -> Summary {
+        let resolution = if metric.id == WALL {
+            self.resolution
+        } else {
+            0.0
+        };
+        Summary::of(values, &self.settings, resolution)
+    }
+}
+
+/// The values of one metric in the runs that count; `None` where a run has none.
+pub(super) fn series(recording: &Recording, metric: &Metric) -> Option<Series> {
+    let mut values = Vec::with_capacity(recording.samples.len());
+    let mut complete = true;
+    recording.visit_measured(Some(metric.fields), |sample| match (metric.read)(sample) {
+        Some(value) => values.push(value),
+        None => complete = false,
+    });
+    if complete {
+        Series::new(values).ok()
+    } else {
+        None
+    }
+}
