@@ -18,19 +18,28 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock};
+use std::time::Duration;
 
 use serde_json::Value;
 
-/// A folder that everybody may use, with the programs in it.
+/// A folder that everybody may use, with the programs in it. It is gone with the tests.
 fn folder() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    extern "C" fn remove() {
+        if let Some(folder) = FOLDER.get() {
+            let _ = std::fs::remove_dir_all(folder);
+        }
+    }
     FOLDER.get_or_init(|| {
         let name = format!("offbench-explain-{}", std::process::id());
         let folder = std::env::temp_dir().join(name);
         std::fs::create_dir_all(&folder).expect("a folder");
+        // SAFETY: the function may be called once at the end, when no test runs any more.
+        unsafe { libc::atexit(remove) };
         std::fs::set_permissions(&folder, PermissionsExt::from_mode(0o1777)).expect("open to all");
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/waits.rs");
-        let built = Command::new("rustc")
+        let compiler = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+        let built = Command::new(compiler)
             .args(["--edition", "2024", "-O", "-o"])
             .args([&folder.join("waits"), &source])
             .status()
@@ -197,22 +206,51 @@ fn assert_waits_for(words: &[&str], cause: &str, detail: &str) {
     }
 }
 
-fn server(words: &[&str]) -> (Child, String) {
-    let mut child = Command::new(folder().join("waits"))
-        .args(words)
-        .current_dir(folder())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("the server starts");
-    let mut line = String::new();
-    let out = child.stdout.take().expect("a pipe");
-    BufReader::new(out).read_line(&mut line).expect("a line");
-    (child, line.trim().to_string())
+/// A process beside the command. It ends with the test, also with one that fails, and holds nothing
+/// of the tests open.
+struct Server(Child);
+
+impl Server {
+    /// The server with the line it writes once it is ready.
+    fn start(words: &[&str]) -> (Self, String) {
+        let mut child = Command::new(folder().join("waits"))
+            .args(words)
+            .current_dir(folder())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the server starts");
+        let out = child.stdout.take().expect("a pipe");
+        let server = Self(child);
+        let mut line = String::new();
+        BufReader::new(out).read_line(&mut line).expect("a line");
+        (server, line.trim().to_string())
+    }
 }
 
-fn stop(mut child: Child) {
-    child.kill().expect("it lives");
-    child.wait().expect("it ends");
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A file that lets processes live on; they end when it is gone.
+struct Leash(PathBuf);
+
+impl Leash {
+    fn new() -> Self {
+        let path = folder().join("leash");
+        std::fs::write(&path, "").expect("a file");
+        Self(path)
+    }
+}
+
+impl Drop for Leash {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
 }
 
 #[test]
@@ -296,35 +334,33 @@ fn flushes_are_named_with_their_file() {
 #[test]
 fn a_peer_is_named() {
     let _turn = alone();
-    let (child, port) = server(&["tcp-server", "5"]);
+    let (_server, port) = Server::start(&["tcp-server", "5"]);
     let peer = format!("127.0.0.1:{port}");
     assert_waits_for(&["tcp", &port, "12"], "network", &peer);
     let (_, screen) = says(RECORDS, ALWAYS, &["tcp", &port, "12"]);
     let sentence = format!("waits for {peer} to answer: the server is outside");
     assert!(screen.contains(&sentence), "{screen}");
-    stop(child);
 }
 
 #[test]
 fn a_local_service_is_named_with_its_path() {
     let _turn = alone();
     std::fs::remove_file(folder().join("service.sock")).ok();
-    let (child, _) = server(&["unix-server", "service.sock", "60"]);
+    let (_server, _) = Server::start(&["unix-server", "service.sock", "60"]);
     for setting in settings() {
         let said = explained(setting, &["unix", "service.sock"]);
         assert!(share(&said, "local-service") > 0.8, "{setting:?} {said:#}");
         let named = first_detail(&said).contains("service.sock");
         assert!(named, "{setting:?} {said:#}");
     }
-    stop(child);
 }
 
 #[test]
 fn a_file_lock_is_named_with_its_holder() {
     let _turn = alone();
-    let (child, _) = server(&["lock-held", "lk", "60000"]);
+    let (server, _) = Server::start(&["lock-held", "lk", "60000"]);
     let options = ["-r2", "--explain", "always", "--timeout", "0.2", "-i"];
-    let holder = format!("flock ./lk held by PID {} (waits)", child.id());
+    let holder = format!("flock ./lk held by PID {} (waits)", server.0.id());
     let (said, _) = says(RECORDS, &options, &["lock", "lk"]);
     // Runs that were timed out are no measured runs that count, so nothing is explained.
     assert!(said["explain"].is_null(), "{said:#}");
@@ -334,7 +370,6 @@ fn a_file_lock_is_named_with_its_holder() {
         screen.contains("waits for a file lock on ./lk held by"),
         "{screen}"
     );
-    stop(child);
 }
 
 #[test]
@@ -414,11 +449,26 @@ fn diagnostic_runs_have_hooks_and_a_name_of_their_own() {
 #[test]
 fn an_interrupt_in_a_diagnostic_run_loses_nothing() {
     let _turn = alone();
-    let file = folder().join("cut.json");
-    let options = ["-r1", "--explain", "always"];
-    let mut command = offbench(RECORDS, &file, &options, &["sleep", "900"]);
-    let child = command.stdout(Stdio::piped()).spawn().expect("it runs");
-    std::thread::sleep(std::time::Duration::from_millis(1400));
+    let (file, log) = (folder().join("cut.json"), folder().join("begun"));
+    std::fs::write(folder().join("fast-once"), "").unwrap();
+    std::fs::remove_file(&log).ok();
+    let prepare = format!("echo $OFFBENCH_ITERATION >> {}", log.display());
+    let options = ["-r1", "--explain", "always", "--prepare", &prepare];
+    let words = ["fast-once", "fast-once", "60000"];
+    let mut command = offbench(RECORDS, &file, &options, &words);
+    let child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("it runs");
+    let begun = || std::fs::read_to_string(&log).is_ok_and(|text| text.contains("explain-0"));
+    for _ in 0..1000 {
+        std::thread::sleep(Duration::from_millis(20));
+        if begun() {
+            break;
+        }
+    }
+    std::thread::sleep(Duration::from_millis(200));
     let pid = i32::try_from(child.id()).expect("a process number");
     // SAFETY: a plain system call; the process is our child and not reaped.
     unsafe { libc::kill(pid, libc::SIGINT) };
@@ -468,7 +518,9 @@ fn traced_calls_are_counted_exactly() {
 #[test]
 fn a_traced_run_ends_with_what_it_left_behind_and_at_its_time_limit() {
     let _turn = alone();
-    let (said, _) = says(RECORDS, &["-r1", "--trace"], &["leave", "100000"]);
+    let leash = Leash::new();
+    let (said, _) = says(RECORDS, &["-r1", "--trace"], &["leave", "leash"]);
+    drop(leash);
     assert!(said["trace"]["calls"].is_array(), "{said:#}");
     let limited = ["-r1", "--trace", "--timeout", "0.3", "-i"];
     let marker = folder().join("fast-once");
@@ -508,14 +560,13 @@ fn refused_switch_records_leave_the_sampler_and_say_so_once() {
 #[test]
 fn refused_memory_still_names_the_wait() {
     let _turn = alone();
-    let (child, port) = server(&["tcp-server", "5"]);
+    let (_server, port) = Server::start(&["tcp-server", "5"]);
     let setting = Setting {
         refused: Some((libc::SYS_process_vm_readv, libc::EPERM)),
         ..RECORDS
     };
     let (said, _) = says(setting, ALWAYS, &["tcp", &port, "12"]);
     assert!(share(&said, "network") > 0.8, "{said:#}");
-    stop(child);
 }
 
 /// As another user with a command that may not be read only its state is left, as with Yama.
