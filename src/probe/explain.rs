@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use super::reader::Reader;
 use super::sampler::{Glancer, Recorder, Run};
+use crate::evidence::{Availability, Missing};
 use crate::explain::{ExplainedRun, Pass, attribute, needs_switch_pass, runs_wanted};
 use crate::sample::Attribution;
 use crate::sys::{self, Rings};
@@ -232,13 +233,30 @@ const LOST: &str =
 
 /// Why switch records were refused, and what is lost.
 fn refused(error: &io::Error) -> String {
-    let why = match error.kind() {
+    format!("{}: {LOST}", refusal(error).reason)
+}
+
+fn refusal(error: &io::Error) -> Missing {
+    match error.kind() {
         io::ErrorKind::PermissionDenied => match sys::perf_paranoid() {
-            Some(level) if level > 2 => format!("kernel.perf_event_paranoid is {level}"),
-            _ => "perf_event_open is not permitted here (seccomp or no permission)".to_string(),
+            Some(level) if level > 2 => {
+                Missing::because(format!("kernel.perf_event_paranoid is {level}"))
+                    .remedy("sysctl kernel.perf_event_paranoid=2")
+            }
+            _ => {
+                Missing::because("perf_event_open is not permitted here (seccomp or no permission)")
+                    .remedy("let the container's seccomp profile allow perf_event_open")
+            }
         },
-        io::ErrorKind::Unsupported => "perf_event_open is not available here".to_string(),
-        _ => format!("perf_event_open failed: {error}"),
-    };
-    format!("{why}: {LOST}")
+        io::ErrorKind::Unsupported => Missing::because("perf_event_open is not available here"),
+        _ => Missing::because(format!("perf_event_open failed: {error}")),
+    }
+}
+
+/// Whether switch records can be had here; tried on ourselves (0), where they stay silent.
+pub(super) fn records_availability() -> Availability<()> {
+    match Rings::open(0, false) {
+        Ok(_) => Availability::Ready(()),
+        Err(error) => Availability::Missing(refusal(&error)),
+    }
 }

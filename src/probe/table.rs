@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{sched, schedstat};
+use super::{counters, explain, sched, schedstat};
 use crate::evidence::{Availability, Missing};
 use crate::sys::clock;
 use crate::sys::platform::{self, KernelFile, OwnGroup, Taskstats};
@@ -16,6 +16,8 @@ pub enum When {
     Batch,
     /// In warm-up and diagnostic runs only.
     Beside,
+    /// Only where it is needed or asked for: in diagnostic runs, or with `--metrics`.
+    Asked,
 }
 
 impl When {
@@ -26,6 +28,7 @@ impl When {
             Self::Run => "each run",
             Self::Batch => "around runs",
             Self::Beside => "warm-up",
+            Self::Asked => "if asked",
         }
     }
 }
@@ -166,6 +169,22 @@ pub static PROBES: &[Probe] = &[
         when: When::Run,
         availability: sched::availability,
         cost: || cost_of_own("sched"),
+    },
+    Probe {
+        id: "switch-records",
+        title: "perf switch records",
+        adds: "--explain: exact busy, queued and idle time of every thread",
+        when: When::Asked,
+        availability: explain::records_availability,
+        cost: || None,
+    },
+    Probe {
+        id: "counters",
+        title: "hardware counters",
+        adds: "--metrics: instructions, cycles, cache and branch misses",
+        when: When::Asked,
+        availability: counters::availability,
+        cost: || None,
     },
 ];
 
