@@ -501,6 +501,8 @@ fn traced_calls_are_counted_exactly() {
         let flush = calls.iter().find(|call| call["detail"] == "fsync ./traced");
         assert_eq!(flush.expect("a row")["calls"], 50, "{said:#}");
         assert!(screen.contains("the measured: times of calls"), "{screen}");
+        // What is called between fork and exec is offbench's.
+        assert!(!said["trace"].to_string().contains("schedstat"), "{said:#}");
         std::fs::remove_file(folder().join("traced")).ok();
         for (words, count) in [(&["futex-nap", "1"][..], 20), (&["pipe-nap", "10"], 1)] {
             let (said, _) = says(setting, &options, words);
