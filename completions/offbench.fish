@@ -52,7 +52,7 @@ always\t''
 never\t''"
 complete -c offbench -s u -l time-unit -d 'Unit of times: ns us ms s min h' -r
 complete -c offbench -l metrics -d 'default, time, all, or a list' -r
-complete -c offbench -l sort -d 'Order of tables' -r -f -a "auto\t'By time in comparisons, as given elsewhere'
+complete -c offbench -l sort -d 'Order of tables' -r -f -a "auto\t'As given'
 command\t'As given'
 mean-time\t'By mean wall time'"
 complete -c offbench -l annotate -d 'Annotations for a build service' -r -f -a "auto\t'On GitHub Actions'

@@ -162,6 +162,40 @@ fn the_map_has_no_way_back() {
     }
 }
 
+/// The rows of the table in section 2 of `ARCHITECTURE.md`: a module and what it may use.
+fn table() -> Vec<(String, Vec<String>)> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("ARCHITECTURE.md");
+    let text = fs::read_to_string(path).unwrap();
+    let section = text.split("\n## ").find(|part| part.starts_with("2. "));
+    let rows = section
+        .unwrap()
+        .lines()
+        .filter(|line| line.starts_with("| `"));
+    rows.map(|row| {
+        let cells: Vec<&str> = row.trim_matches('|').split(" | ").map(str::trim).collect();
+        let words = cells.last().unwrap().split(", ");
+        let uses = words.filter(|word| *word != "–").map(str::to_owned);
+        (cells[0].trim_matches('`').to_owned(), uses.collect())
+    })
+    .collect()
+}
+
+#[test]
+fn the_table_for_people_is_the_map() {
+    let map = MODULES.iter().map(|(module, uses)| {
+        let uses = uses.iter().map(|used| (*used).to_owned());
+        ((*module).to_owned(), uses.collect::<Vec<_>>())
+    });
+    let mut rows = table();
+    assert_eq!(rows.pop().map(|(module, _)| module).as_deref(), Some("cli"));
+    assert_eq!(rows, map.collect::<Vec<_>>());
+    let files = sources();
+    for (module, _) in rows {
+        let there = files.keys().any(|file| module_of(file) == module);
+        assert!(there, "there is no module `{module}`");
+    }
+}
+
 #[test]
 fn files_hold_one_idea() {
     let mut wrong = Vec::new();

@@ -33,18 +33,24 @@ struct Place {
     burner: PathBuf,
 }
 
+static PLACE: OnceLock<Place> = OnceLock::new();
+
 fn place() -> &'static Place {
-    static PLACE: OnceLock<Place> = OnceLock::new();
     PLACE.get_or_init(|| {
-        forget_earlier_tests();
-        let folder = std::env::temp_dir().join(format!("offbench-it-{}", std::process::id()));
+        let folder = std::env::temp_dir().join(format!("offbench-evidence-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
         fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
+        // SAFETY: the function may be called once at the end, when no test runs any more.
+        #[allow(unsafe_code, reason = "nothing else is called at the end of all tests")]
+        unsafe {
+            nix::libc::atexit(remove_place)
+        };
         let offbench = folder.join("offbench");
         fs::copy(env!("CARGO_BIN_EXE_offbench"), &offbench).unwrap();
         let burner = folder.join("burner");
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/burner.rs");
-        let built = Command::new("rustc")
+        let compiler = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+        let built = Command::new(compiler)
             .args(["--edition=2024", "-O", "-o"])
             .arg(&burner)
             .arg(source)
@@ -54,14 +60,10 @@ fn place() -> &'static Place {
     })
 }
 
-/// Removes what tests that have ended left in the temporary folder.
-fn forget_earlier_tests() {
-    for entry in fs::read_dir(std::env::temp_dir()).unwrap().flatten() {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let pid = name.strip_prefix("offbench-it-");
-        if pid.is_some_and(|pid| !Path::new("/proc").join(pid).exists()) {
-            let _ = fs::remove_dir_all(entry.path());
-        }
+/// The folder of the programs is gone with the tests.
+extern "C" fn remove_place() {
+    if let Some(folder) = PLACE.get().and_then(|place| place.offbench.parent()) {
+        let _ = fs::remove_dir_all(folder);
     }
 }
 
@@ -154,6 +156,9 @@ impl Load {
         let spin = |_| {
             Command::new(&place().burner)
                 .args(["spin", "600000"])
+                .stdin(Stdio::null())
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
                 .spawn()
                 .unwrap()
         };
@@ -278,6 +283,7 @@ impl Limited {
             .args(["-c", &script, "sh"])
             .arg(command.get_program())
             .args(command.get_args());
+        inside.env("LC_ALL", "C.UTF-8");
         output(inside.stdin(Stdio::null()))
     }
 }
@@ -318,7 +324,7 @@ fn a_memory_limit_above_us_is_seen() {
     let Some(group) = Limited::new("memory", &limits) else {
         return;
     };
-    let text = group.output(offbench(User::Ours).arg("--doctor=/tmp"));
+    let text = group.output(offbench(User::Ours).arg("--doctor=."));
     assert!(text.contains("memory limit  256.0 MiB"), "{text}");
 }
 
@@ -330,6 +336,8 @@ fn the_group_of_a_killed_offbench_is_removed_by_the_next() {
     }
     let mut child = offbench(User::Ours)
         .args(["-N", "-r", "1", "sleep 10"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
         .spawn()
         .unwrap();
     let folder = (0..200).find_map(|_| {

@@ -68,7 +68,7 @@ fn sentence(finding: &Finding, wall: &Series) -> String {
         }
         Finding::Outliers(far) => outliers(far, wall),
         Finding::SlowFirstRun(first) => format!(
-            "first run {} slower than the rest: a cold cache, or what a user meets first. --warmup 1, or --prepare to keep it cold",
+            "first run {} slower than the rest: a cold cache, or what a user meets first. More --warmup, or --prepare to keep it cold",
             percent(first.excess)
         ),
         Finding::CoarseSteps(steps) => format!(
@@ -108,5 +108,6 @@ fn outliers(far: &[crate::stats::outlier::Outlier], wall: &Series) -> String {
 #[must_use]
 pub fn no_interval(runs: usize, level: f64) -> Option<String> {
     let fewest = order::fewest_runs(0.5, level)?;
-    (runs < fewest).then(|| format!("no interval: {runs} runs, {fewest} are the fewest"))
+    let plural = if runs == 1 { "" } else { "s" };
+    (runs < fewest).then(|| format!("no interval: {runs} run{plural}, {fewest} are the fewest"))
 }

@@ -49,8 +49,8 @@ const STATUS: &[(&str, &str)] = &[
         "--strict was given and a gate is unsure, or the baseline is missing.",
     ),
     (
-        "130, 143",
-        "Interrupted by SIGINT or SIGTERM, after reporting what was measured. A second signal ends at once.",
+        "129, 130, 131, 143",
+        "Interrupted by SIGHUP, SIGINT, SIGQUIT or SIGTERM, after reporting what was measured. A second signal ends at once.",
     ),
     (
         "141",

@@ -301,12 +301,17 @@ pub fn auto_reaped() -> String {
 #[must_use]
 pub fn stalls(share: f64, slow: usize, all: usize, worlds: (f64, f64)) -> String {
     format!(
-        "intermittent stalls: {} of the waiting is in {slow} of {all} runs ({} runs {}, {slow} runs {})",
+        "intermittent stalls: {} of the waiting is in {slow} of {all} runs ({} {}, {} {})",
         percent(share),
-        all - slow,
+        runs(all - slow),
         ratio(worlds.0),
+        runs(slow),
         ratio(worlds.1)
     )
+}
+
+fn runs(count: usize) -> String {
+    format!("{count} {}", if count == 1 { "run" } else { "runs" })
 }
 
 /// More than one CPU was busy.
@@ -337,6 +342,10 @@ mod tests {
         );
         assert_eq!(gate_on_cpu(Cause::Lock, 0.0), None);
         assert_eq!(in_runs(4, 40), " in 4 of 40 runs");
+        assert_eq!(
+            stalls(0.7, 1, 10, (1.17, 4.7)),
+            "intermittent stalls: 70% of the waiting is in 1 of 10 runs (9 runs 1.17x, 1 run 4.7x)"
+        );
         assert!(leftovers(1, (5, 5), true).starts_with("1 process of each run was still alive"));
     }
 }

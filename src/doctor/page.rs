@@ -34,7 +34,7 @@ pub fn write(out: &mut dyn Write, found: &Examination) -> io::Result<()> {
     match found.spawn_floor {
         Some(floor) => writeln!(
             out,
-            "  an empty program takes {}; it is told with commands below {}",
+            "  an empty program takes {}: a large part of a command below {}, and told with it",
             micros(floor),
             micros(floor * FLOOR_MATTERS)
         )?,
@@ -259,7 +259,7 @@ mod tests {
             "help: sysctl x=1",
             "3.00 in the last minute: other programs run",
             "an empty program takes 180.0 us",
-            "below 3600.0 us",
+            "a command below 3600.0 us",
             "45x",
         ] {
             assert!(text.contains(part), "{part} is missing in\n{text}");

@@ -284,7 +284,10 @@ fn undecided(expression: &Expression, estimate: &Estimate, runs: usize) -> (Opti
         return match fewest.filter(|fewest| *fewest > runs) {
             Some(fewest) => (
                 Some(fewest),
-                format!(", {runs} runs, an interval needs {fewest}"),
+                format!(
+                    ", {runs} run{}, an interval needs {fewest}",
+                    if runs == 1 { "" } else { "s" }
+                ),
             ),
             None => (None, ", without an interval".to_string()),
         };

@@ -596,7 +596,7 @@ fn a_time_limit_ends_everything_and_leaves_no_ratio() {
         "-r2",
         "--timeout",
         "200ms",
-        "sh -c 'sleep 47; true'",
+        "sh -c 'sleep 47 & echo $! >pid; wait'",
         "true",
     ];
     let finished = folder.offbench(args).run();
@@ -606,13 +606,12 @@ fn a_time_limit_ends_everything_and_leaves_no_ratio() {
         text.contains("no ratio") && !text.contains("faster"),
         "{text}"
     );
-    let found = std::process::Command::new("pgrep")
-        .args(["-f", "^sleep 47"])
+    let found = std::process::Command::new("ps")
+        .args(["-o", "stat=", "-p", folder.read("pid").trim()])
         .output();
-    assert!(
-        found.is_ok_and(|found| found.stdout.is_empty()),
-        "the sleep is still there"
-    );
+    let state = String::from_utf8(found.unwrap().stdout).unwrap();
+    let ended = state.trim().is_empty() || state.starts_with('Z');
+    assert!(ended, "the sleep is still there: {state}");
 }
 
 #[test]

@@ -71,6 +71,16 @@ impl Terminal {
         }
     }
 
+    /// Reads until it has said that, or until the end.
+    fn await_text(&mut self, wanted: &str) {
+        for _ in 0..300 {
+            self.watch(Duration::from_millis(100));
+            if self.text().contains(wanted) {
+                return;
+            }
+        }
+    }
+
     fn finish(mut self) -> (Option<i32>, String) {
         self.watch(Duration::from_secs(20));
         let status = self.child.wait().unwrap();
@@ -155,11 +165,11 @@ fn progress_is_drawn_and_gone_at_the_end() {
 #[test]
 fn nothing_is_estimated_during_the_first_run() {
     let folder = Folder::new();
-    let mut terminal = Terminal::open(folder.offbench(["-w0", "-r2", "sleep 1.8"]), 80);
-    terminal.watch(Duration::from_millis(1600));
+    let mut terminal = Terminal::open(folder.offbench(["-w0", "-r2", "sleep 20"]), 80);
+    terminal.await_text("1 s");
     let text = terminal.text();
     assert!(
-        text.contains("sleep 1.8") && text.contains("run 1"),
+        text.contains("sleep 20") && text.contains("run 1"),
         "{text:?}"
     );
     assert!(text.contains("1 s") && !text.contains("left"), "{text:?}");
@@ -185,7 +195,7 @@ fn an_interrupt_leaves_a_clean_terminal_and_the_report() {
             "sleep 0.1",
         ];
         let mut terminal = Terminal::open(folder.offbench(args), 80);
-        terminal.watch(Duration::from_millis(700));
+        terminal.await_text("run 3");
         terminal.signal(signal);
         let (found, text) = terminal.finish();
         assert_eq!(found, code, "{signal}: {text}");
@@ -209,13 +219,13 @@ fn an_interrupt_leaves_a_clean_terminal_and_the_report() {
 fn a_typed_interrupt_reaches_us_and_the_command() {
     use std::io::Write;
     let folder = Folder::new();
-    let mut terminal = Terminal::open(folder.offbench(["-w0", "-r9", "sleep 5"]), 80);
-    terminal.watch(Duration::from_millis(500));
+    let mut terminal = Terminal::open(folder.offbench(["-w0", "-r9", "sleep 60"]), 80);
+    terminal.await_text("run 1");
     let begun = Instant::now();
     terminal.master.write_all(b"\x03").unwrap();
     let (code, text) = terminal.finish();
     assert_eq!(code, Some(130), "{text}");
-    assert!(begun.elapsed() < Duration::from_secs(3));
+    assert!(begun.elapsed() < Duration::from_secs(15));
 }
 
 #[test]

@@ -31,7 +31,8 @@ fn main() {
         "lock-burn" => lock_burn(number(1)),
         "lock-try" => lock_try(&words[1], number(2)),
         "talk" => talk(number(1), number(2)),
-        "leave" => leave(number(1)),
+        "leave" => leave(&words[1]),
+        "linger" => linger(&words[1]),
         "fast-once" => fast_once(&words[1], number(2)),
         "exec-sleep" => exec_from_thread(number(1)),
         other => panic!("no case {other}"),
@@ -230,16 +231,23 @@ fn talk(bytes: u64, ms: u64) {
     nap(ms);
 }
 
-/// Leaves a process that sleeps.
-fn leave(ms: u64) {
+/// Leaves a process that lives on while that file is there.
+fn leave(path: &str) {
     let own = std::env::current_exe().unwrap();
     Command::new(own)
-        .args(["sleep", &ms.to_string()])
+        .args(["linger", path])
+        .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
     nap(10);
+}
+
+fn linger(path: &str) {
+    while std::path::Path::new(path).exists() {
+        nap(50);
+    }
 }
 
 /// Naps only if the file is gone, and removes it.

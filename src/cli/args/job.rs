@@ -247,10 +247,11 @@ impl Args {
         let own = reference_first.then(|| self.compare.reference_name.clone());
         let names: Vec<Option<OsString>> = own.into_iter().chain(given).collect();
         if names.len() > benchmarks.len() && !benchmarks.is_empty() {
+            let commands = benchmarks.len() - usize::from(reference_first);
             let text = format!(
-                "{} names were given for {} commands",
+                "{} names were given for {commands} command{}",
                 self.benchmark.names.len(),
-                benchmarks.len() - usize::from(reference_first)
+                if commands == 1 { "" } else { "s" }
             );
             problems.add(Problem::new(text).help(Some("give -n at most once per command".into())));
             return;

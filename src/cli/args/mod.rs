@@ -43,6 +43,7 @@ Exit status:
   3  a gate failed
   4  --strict, and a gate is unsure or the baseline is missing
   130, 143  interrupted by SIGINT or SIGTERM, after reporting what was measured
+            (128 + the number of the signal: 129 for SIGHUP, 131 for SIGQUIT)
 
 The manual page has more: metrics, off-CPU warnings, gates, exports";
 

@@ -112,7 +112,7 @@ enum ColorWord {
 /// The words of `--sort`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum SortWord {
-    /// By time in comparisons, as given elsewhere
+    /// As given
     Auto,
     /// As given
     Command,

@@ -16,7 +16,11 @@ pub(super) fn command(style: &Style, subject: &Subject<'_>, number: Option<usize
     let number = number
         .map(|number| format!("{number} "))
         .unwrap_or_default();
-    let counts = counts(subject.counts, subject.recording.conditions.elapsed_s);
+    let counts = counts(
+        style,
+        subject.counts,
+        subject.recording.conditions.elapsed_s,
+    );
     let name = subject.name();
     let mut lines = vec![format!("{number}{name}{}: {counts}", via_shell(subject))];
     lines.extend(cut_short(subject).map(|text| format!("  {text}")));
@@ -113,7 +117,7 @@ fn wall_line(row: &Row<'_>) -> String {
         found.map(|found| format!(" {id}={}", compact(row, found.value)))
     };
     let p99 = if row.summary.runs < 100 {
-        Some(" p99==max".to_owned())
+        Some(" p99=max".to_owned())
     } else {
         point("p99")
     };

@@ -22,7 +22,11 @@ pub(super) fn header(style: &Style, subject: &Subject<'_>, number: Option<usize>
         .map(|number| format!("{number} "))
         .unwrap_or_default();
     let via = style.text(&via_shell(subject));
-    let counts = counts(subject.counts, subject.recording.conditions.elapsed_s);
+    let counts = counts(
+        style,
+        subject.counts,
+        subject.recording.conditions.elapsed_s,
+    );
     let width = style.line();
     let taken = columns_of(&number) + columns_of(&via);
     let least = (columns_of(subject.name()) + taken).min(24);
@@ -58,7 +62,7 @@ pub(super) fn via_shell(subject: &Subject<'_>) -> String {
 }
 
 /// `60 runs, 1 warm-up, 3.2 s`.
-pub(super) fn counts(counts: Counts, elapsed: f64) -> String {
+pub(super) fn counts(style: &Style, counts: Counts, elapsed: f64) -> String {
     let many = |count: usize, one: &str, more: &str| {
         let word = if count == 1 { one } else { more };
         format!("{} {word}", thousands(count as u64))
@@ -71,7 +75,7 @@ pub(super) fn counts(counts: Counts, elapsed: f64) -> String {
         parts.push(many(counts.warmup, "warm-up", "warm-ups"));
     }
     if elapsed > 0.0 {
-        parts.push(human_duration(elapsed, false));
+        parts.push(style.text(&human_duration(elapsed, true)));
     }
     parts.join(", ")
 }

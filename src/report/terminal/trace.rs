@@ -28,8 +28,9 @@ pub(super) fn lines(style: &Style, subject: &Subject<'_>) -> Vec<String> {
         .collect();
     for [calls, mean, total, detail] in &rows {
         let text = format!(
-            "  {} calls  {} each  {} in all  {}",
+            "  {} {}  {} each  {} in all  {}",
             right(calls, widths[0]),
+            if calls == "1" { "call " } else { "calls" },
             right(&style.text(mean), widths[1]),
             right(&style.text(total), widths[2]),
             style.text(detail)

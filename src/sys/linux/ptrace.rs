@@ -106,6 +106,8 @@ pub(crate) type Each<'a> = &'a mut dyn FnMut(u32, u64, Stop);
 pub(crate) struct Tracer {
     root: libc::pid_t,
     alive: HashSet<libc::pid_t>,
+    /// The program itself runs: what was called before its exec was ours.
+    begun: bool,
 }
 
 impl Tracer {
@@ -118,6 +120,7 @@ impl Tracer {
         Ok(Self {
             root: pid,
             alive: HashSet::from([pid]),
+            begun: false,
         })
     }
 
@@ -151,7 +154,12 @@ impl Tracer {
             let former = former_number(pid).filter(|former| *former != pid);
             former.map(|former| self.alive.remove(&former));
         }
-        let signal = step(pid, status, time, each);
+        let signal = if self.begun {
+            step(pid, status, time, each)
+        } else {
+            step(pid, status, time, &mut |_, _, _| {})
+        };
+        self.begun |= status >> 16 == EVENT_EXEC;
         let stopped = signal.filter(|_| pid == self.root);
         Ok(stopped.map_or(Event::Nothing, Event::Stopped))
     }
