@@ -39,6 +39,13 @@ impl PartialEq for Metric {
 impl Eq for Metric {}
 
 impl Metric {
+    /// Whether it is computed from CPU time, and so as incomplete as that is.
+    #[must_use]
+    pub fn counts_cpu(&self) -> bool {
+        let cpu = ["user_s", "system_s"];
+        self.id != QUEUED && cpu.iter().any(|field| self.fields.contains(field))
+    }
+
     /// The metric of that identifier.
     #[must_use]
     pub fn from_id(id: &str) -> Option<&'static Self> {

@@ -118,6 +118,7 @@ fn versus(
     let metrics: Vec<Comparison> = METRICS
         .iter()
         .filter(|_| !failed)
+        .filter(|metric| !(metric.counts_cpu() && (a.incomplete() || b.incomplete())))
         .filter_map(|metric| one_metric(metric, (a, b), level, question))
         .collect();
     let mut versus = Versus {

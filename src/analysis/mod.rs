@@ -97,6 +97,14 @@ pub struct Subject<'a> {
 }
 
 impl Subject<'_> {
+    /// Whether CPU time is in nobody's account.
+    #[must_use]
+    pub fn incomplete(&self) -> bool {
+        self.diagnosis
+            .as_ref()
+            .is_some_and(|found| found.incomplete)
+    }
+
     /// The summary of a metric, computed when it is first asked for; `None` where a run has no value.
     #[must_use]
     pub fn summary(&self, id: &str) -> Option<&Summary> {
@@ -191,8 +199,8 @@ pub fn subject<'a>(recording: &'a Recording, question: &Question) -> Subject<'a>
             queued: queued.as_ref(),
         };
         let figures = clocks.figures(question);
-        subject.ratio = figures.ratio;
         subject.diagnosis = diagnose::diagnose(recording, &figures);
+        subject.ratio = figures.ratio.filter(|_| !subject.incomplete());
     }
     subject.precision = pace::look(recording, question, &wall);
     subject.warnings.extend(pace::unsteady(recording));

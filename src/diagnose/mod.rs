@@ -102,6 +102,8 @@ pub struct Diagnosis {
     pub explained: Option<Explained>,
     /// How many times as long the traced run took, where there was one.
     pub trace_slowdown: Option<f64>,
+    /// CPU time is in nobody's account: what would be computed from it is left out, not told wrong.
+    pub incomplete: bool,
 }
 
 /// Judges one benchmark. `None` without a measured run that counts.
@@ -116,7 +118,8 @@ pub fn diagnose(recording: &Recording, figures: &Figures) -> Option<Diagnosis> {
     };
     let cause = cause.filter(|cause| *cause != Cause::Unknown);
     let findings = finding::findings(recording, &slices, figures);
-    let class = if findings.iter().any(|found| found.replaces_tier) {
+    let incomplete = findings.iter().any(|found| found.replaces_tier);
+    let class = if incomplete {
         Class::Accounting
     } else {
         main_class(&causes, cause.filter(|_| attribution.is_some()))
@@ -144,8 +147,12 @@ pub fn diagnose(recording: &Recording, figures: &Figures) -> Option<Diagnosis> {
             .trace
             .as_ref()
             .map(|t| t.wall / slices.wall.max(1e-9)),
+        incomplete,
         slices,
     };
+    if incomplete {
+        diagnosis.forget_cpu();
+    }
     diagnosis.speak(recording, by_idle > by_ratio);
     Some(diagnosis)
 }
@@ -313,6 +320,14 @@ fn disk_traffic(recording: &Recording) -> String {
 }
 
 impl Diagnosis {
+    /// Takes out what needs a complete account of CPU time.
+    fn forget_cpu(&mut self) {
+        (self.ratio, self.off_share, self.cpus_busy) = (None, None, None);
+        self.slices.waiting = None;
+        self.variance = None;
+        self.causes.retain(|line| line.cause != Cause::Unknown);
+    }
+
     /// Whether there is a warning about waiting that nothing has named.
     #[must_use]
     pub fn wants_name(&self) -> bool {

@@ -166,6 +166,9 @@ fn by_expression(expression: &Expression, subject: &Subject<'_>) -> Verdict {
     if subject.counts.counted() == 0 {
         return no_runs(subject);
     }
+    if expression.metric.counts_cpu() && subject.incomplete() {
+        return blank(Decision::Unsure, "cannot be told: CPU is incomplete".into());
+    }
     let estimate = match estimate(expression, subject) {
         Ok(estimate) => estimate,
         Err(reason) => return blank(Decision::Unsure, reason),

@@ -252,3 +252,26 @@ fn sessions_merged_decide_by_the_spread_between_them() {
     assert_eq!(decide("wall > 101ms").len(), 1);
     assert_eq!(decide("wall.max > 90ms").len(), 5);
 }
+
+#[test]
+fn an_incomplete_account_decides_nothing_about_cpu() {
+    let incomplete = || {
+        let mut recording = Recording::new(Host::default(), Conditions::default());
+        for wall in around(300.0) {
+            let mut sample = Sample {
+                wall: Duration::from_secs_f64(wall / 1e3),
+                ..Sample::default()
+            };
+            sample.usage.user = Duration::from_millis(1);
+            sample.readings.auto_reaps = Some(1);
+            recording.samples.push(&sample);
+        }
+        recording
+    };
+    for text in ["wall/cpu > 3", "cpu < 5ms", "off-cpu > 80%"] {
+        let found = verdict(text, incomplete());
+        assert_eq!(found.decision, Decision::Unsure, "{text}");
+        assert!(found.reason.contains("CPU is incomplete"), "{text}");
+    }
+    assert_eq!(verdict("wall > 1ms", incomplete()).decision, Decision::Fail);
+}

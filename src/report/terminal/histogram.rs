@@ -22,7 +22,9 @@ const WORTH_NAMING: f64 = 0.05;
 pub(super) fn lines(style: &Style, subject: &Subject<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(diagnosis) = &subject.diagnosis {
-        lines.extend(spent(style, diagnosis, split_is_sampled(subject)));
+        if !diagnosis.incomplete {
+            lines.extend(spent(style, diagnosis, split_is_sampled(subject)));
+        }
     }
     let loud = subject
         .diagnosis
@@ -70,6 +72,7 @@ fn parallel(diagnosis: &Diagnosis, about: &str) -> String {
         percent(slices.system / cpu)
     );
     match diagnosis.cpus_busy {
+        _ if diagnosis.incomplete => "CPU is incomplete".into(),
         Some(busy) => format!("{split}  {busy:.1} CPUs busy on average"),
         None => split,
     }
