@@ -115,10 +115,16 @@ fn slowest_tenth(wall: &[f64], cpu: &[f64]) -> Option<Stalls> {
             .fold((0.0, 0.0), |(w, c), &run| (w + wall[run], c + cpu[run]))
     };
     let ((slow_wall, slow_cpu), (other_wall, other_cpu)) = (sums(slow), sums(others));
+    // A run with more CPU than wall has not waited less than nothing.
+    let waited = |part: &[usize]| -> f64 {
+        let each = part.iter().map(|&run| (wall[run] - cpu[run]).max(0.0));
+        each.sum()
+    };
+    let slow_waited = waited(slow);
     Some(Stalls {
         slow_runs: slow.len(),
         runs,
-        share: (slow_wall - slow_cpu) / (total * runs as f64),
+        share: slow_waited / (slow_waited + waited(others)),
         slow_ratio: slow_wall / slow_cpu,
         other_ratio: other_wall / other_cpu,
     })
@@ -164,5 +170,14 @@ mod tests {
         assert!((stalls.slow_ratio - 21.0).abs() < 1e-9);
         assert!((stalls.other_ratio - 1.005).abs() < 1e-9);
         assert!(found.spread_is_waiting && stalls.share > 0.99);
+    }
+
+    #[test]
+    fn runs_with_more_cpu_than_wall_take_no_waiting_away() {
+        let (mut wall, cpu) = ([0.0100; 8], [0.0101; 8]);
+        wall[3] = 0.05;
+        let found = wall_over_cpu(&series(&wall), &series(&cpu), 0.95, 0.001);
+        let share = found.stalls.unwrap().share;
+        assert!((share - 1.0).abs() < 1e-9, "{share}");
     }
 }
