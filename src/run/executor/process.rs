@@ -23,7 +23,7 @@ use crate::sys::channel::Channel;
 use crate::sys::files::{self, Kept};
 use crate::sys::platform::{self, Spawner, Started, Wakeups};
 use crate::sys::unix::{self, Ended, Launch};
-use crate::sys::{self, Environment, Prepared, Slots, clock, session};
+use crate::sys::{self, Environment, Prepared, Slots, clock, session, terminal};
 
 /// We stay on one CPU for about this long; choosing again costs some microseconds.
 const SETTLED: u64 = 50_000_000;
@@ -68,6 +68,8 @@ pub struct ProcessExecutor<'p> {
     loud: bool,
     bench: Bench,
     floor: Floor,
+    /// The terminal is as it was when we are done.
+    _modes: Option<terminal::Modes>,
 }
 
 /// What a run consists of besides the benchmark.
@@ -125,6 +127,7 @@ impl<'p> ProcessExecutor<'p> {
             loud: false,
             bench: Bench::new(plan.benchmarks.len()),
             floor: Floor::default(),
+            _modes: terminal::Modes::keep(),
         })
     }
 
