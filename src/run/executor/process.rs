@@ -137,15 +137,12 @@ impl<'p> ProcessExecutor<'p> {
         let taken = self.ready.get_mut(place).and_then(Option::take);
         let mut ready = taken.ok_or(RunError::NotBegun)?;
         self.number(task.request);
-        let made = self.hook(&mut ready, Kind::Prepare).and_then(|()| {
-            let made = self.between_hooks(&mut ready, task);
-            // Whatever became of the run: what `prepare` has set up is taken down again.
-            let concluded = self.hook(&mut ready, Kind::Conclude);
-            let made = made?;
-            concluded.map(|()| made)
-        });
+        let prepared = self.hook(&mut ready, Kind::Prepare);
+        let made = prepared.and_then(|()| self.between_hooks(&mut ready, task));
+        // Whatever became of the run, and of `prepare` halfway: what it has set up is taken down.
+        let concluded = self.hook(&mut ready, Kind::Conclude);
         self.ready[place] = Some(ready);
-        made
+        made.and_then(|made| concluded.map(|()| made))
     }
 
     fn between_hooks(&mut self, ready: &mut Ready, task: &mut Task<'_>) -> Result<Made, RunError> {
