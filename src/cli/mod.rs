@@ -34,6 +34,10 @@ pub use generate::{COMPLETIONS, completion_text, manual_page};
 /// The whole program.
 #[must_use]
 pub fn main() -> ExitCode {
+    crate::sys::stack::with_room(program)
+}
+
+fn program() -> ExitCode {
     let environment = Environment::read();
     let args = match Args::try_parse_from(&environment.arguments) {
         Ok(args) => args,

@@ -56,6 +56,10 @@ pub(crate) fn begin() -> Result<Session, Error> {
     }
     set_action(libc::SIGCONT, on_continue as *const () as usize)?;
     platform::adopt_orphans();
+    // A file-size limit is an error of the write, for a command what it always was.
+    if !ignored(libc::SIGXFSZ) {
+        set_action(libc::SIGXFSZ, on_wakeup as *const () as usize)?;
+    }
     Ok(Session { stdout_closed })
 }
 
@@ -91,7 +95,7 @@ pub(crate) fn suspend_self(signal: i32) {
     unsafe { libc::raise(signal) };
 }
 
-/// Does nothing: its arrival ends a blocking wait.
+/// Does nothing: its arrival ends a blocking call.
 extern "C" fn on_wakeup(_signal: i32) {}
 
 /// Lets `SIGALRM` end blocking waits.
