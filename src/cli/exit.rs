@@ -57,6 +57,11 @@ pub(crate) enum Trouble {
         /// Why.
         source: io::Error,
     },
+    /// Two exports lead to one file.
+    Same {
+        /// Their formats.
+        ids: [&'static str; 2],
+    },
 }
 
 /// What clap says, in the words and the form of the other messages: help and version are no errors.
@@ -152,6 +157,10 @@ pub(crate) fn cannot_begin(troubles: &[Trouble]) -> Code {
     for trouble in troubles {
         match trouble {
             Trouble::Run(error) => say_run(error),
+            Trouble::Same { ids: [a, b] } => {
+                let text = format!("{} and {} go to the same file", option(a), option(b));
+                say(&text, Some("give each its own file"));
+            }
             Trouble::Export { id, path, source } => {
                 say(
                     &format!("{}: cannot write {}: {source}", option(id), path.display()),
@@ -281,7 +290,9 @@ pub(crate) fn code(
             None,
         );
     }
-    if let Some(signal) = session.interrupted {
+    let undelivered = lost || written.screen.is_some() || !written.exports.is_empty();
+    let late = || crate::sys::session::stop_signal().filter(|_| undelivered);
+    if let Some(signal) = session.interrupted.or_else(late) {
         return Code::Signal(signal);
     }
     let undelivered = lost || written.screen.is_some() || !written.exports.is_empty();

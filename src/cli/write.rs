@@ -163,7 +163,8 @@ fn to_stdout(format: &Format, document: &Document<'_>) -> io::Result<()> {
 fn append(path: &Path, format: &Format, document: &Document<'_>) -> io::Result<()> {
     let mut text = Vec::new();
     (format.write)(&mut text, document)?;
-    let mut file = OpenOptions::new().append(true).create(true).open(path)?;
+    let options = &mut OpenOptions::new();
+    let mut file = crate::sys::files::open_in_place(path, options.append(true).create(true))?;
     file.write_all(&text)
 }
 

@@ -112,6 +112,7 @@ impl<'p> ProcessExecutor<'p> {
             source,
         })?;
         platform::adopt_orphans();
+        session::heed_stop_requests();
         Ok(Self {
             plan,
             clock,
