@@ -283,6 +283,12 @@ pub(crate) fn code(
     if written.kept {
         Message::remark("--save-baseline: not saved, because a run or a gate failed or the session was cut short").say();
     }
+    for file in &written.stale {
+        Message::remark(format!(
+            "{file} keeps its earlier content: nothing was measured"
+        ))
+        .say();
+    }
     let lost = stdout_closed && job.outputs.exports.is_empty();
     if lost {
         say(
@@ -295,7 +301,6 @@ pub(crate) fn code(
     if let Some(signal) = session.interrupted.or_else(late) {
         return Code::Signal(signal);
     }
-    let undelivered = lost || written.screen.is_some() || !written.exports.is_empty();
     if undelivered || session.failure.is_some() || !session.errors.is_empty() {
         return Code::Failed;
     }

@@ -113,13 +113,8 @@ fn conclude(
         analysis::noise::describe(&mut analysis);
     }
     let verdicts = gate::evaluate(&job.gates, &analysis);
-    let spoilt = session.failure.is_some()
-        || session.interrupted.is_some()
-        || !session.errors.is_empty()
-        || verdicts
-            .iter()
-            .any(|one| one.decision == gate::Decision::Fail);
-    let written = write::everything(job, &analysis, &verdicts, &mut journal, spoilt);
+    let fitness = write::Fitness::of(session, &analysis, &verdicts);
+    let written = write::everything(job, &analysis, &verdicts, &mut journal, fitness);
     exit::session(session, job);
     exit::code(job, session, &verdicts, &written, stdout_closed)
 }
