@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use super::args::{Job, Problem, option};
 use super::message::Message;
 use super::saved::Unreadable;
-use super::write::Written;
+use super::write::{self, Written};
 use crate::gate::{Decision, Verdict};
 use crate::run::{Failure, RunError, Session};
 use crate::sample::{Outcome, Phase};
@@ -67,8 +67,7 @@ pub(crate) enum Trouble {
 /// What clap says, in the words and the form of the other messages: help and version are no errors.
 pub(crate) fn clap(error: &clap::Error) -> Code {
     if !error.use_stderr() {
-        let _ = error.print();
-        return Code::Done;
+        return write::clap_page(error);
     }
     let rendered = error.render().to_string();
     let mut lines = rendered.lines();

@@ -11,6 +11,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use super::args::{Job, Target, option};
 use super::exit::Code;
 use super::journal::{self, Journal};
+use super::message::Message;
 use crate::analysis::Analysis;
 use crate::gate::{Decision, Verdict};
 use crate::plan::Order;
@@ -154,8 +155,8 @@ pub(crate) fn reader_is_gone() -> bool {
 }
 
 /// Prints a text that was asked for.
-pub(crate) fn page(text: &str) -> Code {
-    printed(|out| out.write_all(text.as_bytes()))
+pub(crate) fn page(text: impl AsRef<[u8]>) -> Code {
+    printed(|out| out.write_all(text.as_ref()))
 }
 
 /// Prints what the doctor has found.
@@ -166,9 +167,24 @@ pub(crate) fn doctor(found: &crate::doctor::Examination) -> Code {
 #[allow(clippy::disallowed_methods, reason = "cli hands out the writers")]
 fn printed(print: impl Fn(&mut dyn Write) -> io::Result<()>) -> Code {
     let mut out = BufWriter::new(io::stdout().lock());
-    match print(&mut out).and_then(|()| out.flush()) {
+    delivered(print(&mut out).and_then(|()| out.flush()))
+}
+
+/// Prints what clap has been asked for: help or the version, coloured if the terminal takes it.
+#[allow(clippy::disallowed_methods, reason = "cli hands out the writers")]
+pub(crate) fn clap_page(error: &clap::Error) -> Code {
+    delivered(error.print().and_then(|()| io::stdout().flush()))
+}
+
+/// What was asked for is there, or it is said why not.
+fn delivered(result: io::Result<()>) -> Code {
+    match result {
         Ok(()) => Code::Done,
-        Err(_) => Code::Failed,
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Code::Signal(nix::libc::SIGPIPE),
+        Err(error) => {
+            Message::error(format!("cannot write to standard output: {error}")).say();
+            Code::Failed
+        }
     }
 }
 
