@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use super::args::{Job, Problem, option};
 use super::message::Message;
 use super::saved::Unreadable;
-use super::write::Written;
+use super::write::{self, Written};
 use crate::gate::{Decision, Verdict};
 use crate::run::{Failure, RunError, Session};
 use crate::sample::{Outcome, Phase};
@@ -57,13 +57,17 @@ pub(crate) enum Trouble {
         /// Why.
         source: io::Error,
     },
+    /// Two exports lead to one file.
+    Same {
+        /// Their formats.
+        ids: [&'static str; 2],
+    },
 }
 
 /// What clap says, in the words and the form of the other messages: help and version are no errors.
 pub(crate) fn clap(error: &clap::Error) -> Code {
     if !error.use_stderr() {
-        let _ = error.print();
-        return Code::Done;
+        return write::clap_page(error);
     }
     let rendered = error.render().to_string();
     let mut lines = rendered.lines();
@@ -152,6 +156,10 @@ pub(crate) fn cannot_begin(troubles: &[Trouble]) -> Code {
     for trouble in troubles {
         match trouble {
             Trouble::Run(error) => say_run(error),
+            Trouble::Same { ids: [a, b] } => {
+                let text = format!("{} and {} go to the same file", option(a), option(b));
+                say(&text, Some("give each its own file"));
+            }
             Trouble::Export { id, path, source } => {
                 say(
                     &format!("{}: cannot write {}: {source}", option(id), path.display()),
@@ -274,6 +282,12 @@ pub(crate) fn code(
     if written.kept {
         Message::remark("--save-baseline: not saved, because a run or a gate failed or the session was cut short").say();
     }
+    for file in &written.stale {
+        Message::remark(format!(
+            "{file} keeps its earlier content: nothing was measured"
+        ))
+        .say();
+    }
     let lost = stdout_closed && job.outputs.exports.is_empty();
     if lost {
         say(
@@ -281,10 +295,11 @@ pub(crate) fn code(
             None,
         );
     }
-    if let Some(signal) = session.interrupted {
+    let undelivered = lost || written.screen.is_some() || !written.exports.is_empty();
+    let late = || crate::sys::session::stop_signal().filter(|_| undelivered);
+    if let Some(signal) = session.interrupted.or_else(late) {
         return Code::Signal(signal);
     }
-    let undelivered = lost || written.screen.is_some() || !written.exports.is_empty();
     if undelivered || session.failure.is_some() || !session.errors.is_empty() {
         return Code::Failed;
     }

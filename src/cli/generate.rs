@@ -1,6 +1,6 @@
 //! The man page and completions, generated from the options, so that they cannot drift.
 
-use std::io::{self, Write};
+use std::io;
 
 use clap::CommandFactory;
 use clap_complete::Shell;
@@ -37,14 +37,8 @@ pub const COMPLETIONS: &[(CompletionShell, &str)] = &[
 ];
 
 /// Prints the completions of a shell.
-#[allow(clippy::disallowed_methods, reason = "cli hands out the writers")]
 pub(crate) fn completions(shell: CompletionShell) -> Code {
-    let text = completion_text(shell);
-    let mut stdout = io::stdout().lock();
-    match stdout.write_all(&text).and_then(|()| stdout.flush()) {
-        Ok(()) => Code::Done,
-        Err(_) => Code::Failed,
-    }
+    super::write::page(completion_text(shell))
 }
 
 /// The completions of a shell.

@@ -2,13 +2,13 @@
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::io::{self, Write as _};
 
 use clap::error::ErrorKind;
 use clap::{Arg, CommandFactory};
 
 use super::args::Args;
 use super::exit::Code;
+use super::write;
 use crate::report::FORMATS;
 
 /// Columns of an option with its value.
@@ -21,16 +21,8 @@ pub(crate) fn is_short(error: &clap::Error, arguments: &[OsString]) -> bool {
 }
 
 /// Prints it.
-#[allow(clippy::disallowed_methods, reason = "cli hands out the writers")]
 pub(crate) fn print() -> Code {
-    let mut stdout = io::stdout().lock();
-    match stdout
-        .write_all(text().as_bytes())
-        .and_then(|()| stdout.flush())
-    {
-        Ok(()) => Code::Done,
-        Err(_) => Code::Failed,
-    }
+    write::page(text())
 }
 
 fn text() -> String {

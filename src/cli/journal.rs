@@ -121,8 +121,8 @@ fn open(target: &Target) -> io::Result<Sink> {
         Target::Stdout => Ok(Sink::Stdout(io::stdout())),
         Target::File(path) => {
             let mut options = OpenOptions::new();
-            let file = options.write(true).create(true).truncate(true).open(path)?;
-            Ok(Sink::File(file))
+            let options = options.write(true).create(true).truncate(true);
+            Ok(Sink::File(crate::sys::files::open_in_place(path, options)?))
         }
     }
 }

@@ -34,6 +34,10 @@ pub use generate::{COMPLETIONS, completion_text, manual_page};
 /// The whole program.
 #[must_use]
 pub fn main() -> ExitCode {
+    crate::sys::stack::with_room(program)
+}
+
+fn program() -> ExitCode {
     let environment = Environment::read();
     let args = match Args::try_parse_from(&environment.arguments) {
         Ok(args) => args,
@@ -109,13 +113,8 @@ fn conclude(
         analysis::noise::describe(&mut analysis);
     }
     let verdicts = gate::evaluate(&job.gates, &analysis);
-    let spoilt = session.failure.is_some()
-        || session.interrupted.is_some()
-        || !session.errors.is_empty()
-        || verdicts
-            .iter()
-            .any(|one| one.decision == gate::Decision::Fail);
-    let written = write::everything(job, &analysis, &verdicts, &mut journal, spoilt);
+    let fitness = write::Fitness::of(session, &analysis, &verdicts);
+    let written = write::everything(job, &analysis, &verdicts, &mut journal, fitness);
     exit::session(session, job);
     exit::code(job, session, &verdicts, &written, stdout_closed)
 }

@@ -29,7 +29,25 @@ pub(crate) fn check(job: &Job) -> Vec<Trouble> {
             }
         }
     }
+    troubles.extend(same_file(job));
     troubles
+}
+
+/// Exports that lead to one file by different names: the last would replace the others.
+fn same_file(job: &Job) -> Option<Trouble> {
+    let mut seen = Vec::new();
+    for (format, target) in &job.outputs.exports {
+        let Target::File(path) = target else { continue };
+        let Some(place) = crate::sys::files::replaced(path) else {
+            continue;
+        };
+        if let Some((earlier, _)) = seen.iter().find(|(_, other)| *other == place) {
+            let ids = [*earlier, format.id];
+            return Some(Trouble::Same { ids });
+        }
+        seen.push((format.id, place));
+    }
+    None
 }
 
 /// Runs everything.

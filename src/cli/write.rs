@@ -11,10 +11,12 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use super::args::{Job, Target, option};
 use super::exit::Code;
 use super::journal::{self, Journal};
+use super::message::Message;
 use crate::analysis::Analysis;
-use crate::gate::Verdict;
+use crate::gate::{Decision, Verdict};
 use crate::plan::Order;
 use crate::report::{Document, Format, Kind, annotations, terminal};
+use crate::run::Session;
 use crate::unit::display_escaped;
 
 /// What could not be written.
@@ -24,8 +26,38 @@ pub(crate) struct Written {
     pub(crate) screen: Option<io::Error>,
     /// The baseline was not saved: the session is not fit for one.
     pub(crate) kept: bool,
+    /// Files that keep an earlier content, because nothing was measured.
+    pub(crate) stale: Vec<String>,
     /// Exports by option and file.
     pub(crate) exports: Vec<(&'static str, String, io::Error)>,
+}
+
+/// What a session is good for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fitness {
+    /// Everything.
+    Whole,
+    /// A run or a gate failed, or it was cut short: no baseline.
+    Spoilt,
+    /// It ended before anything was measured: that replaces no earlier result.
+    Empty,
+}
+
+impl Fitness {
+    /// That of a session.
+    pub(crate) fn of(session: &Session, analysis: &Analysis<'_>, verdicts: &[Verdict]) -> Self {
+        let ended = session.failure.is_some()
+            || session.interrupted.is_some()
+            || !session.errors.is_empty();
+        let failed = |one: &Verdict| one.decision == Decision::Fail;
+        if ended && analysis.subjects.iter().all(|one| one.counts.measured == 0) {
+            Self::Empty
+        } else if ended || verdicts.iter().any(failed) {
+            Self::Spoilt
+        } else {
+            Self::Whole
+        }
+    }
 }
 
 /// Writes exports first: a broken screen must not lose them. A spoilt session becomes no baseline.
@@ -34,7 +66,7 @@ pub(crate) fn everything(
     analysis: &Analysis<'_>,
     verdicts: &[Verdict],
     journal: &mut Journal,
-    spoilt: bool,
+    fitness: Fitness,
 ) -> Written {
     let style = &job.outputs.style;
     let document = Document {
@@ -44,7 +76,7 @@ pub(crate) fn everything(
     };
     let mut written = Written::default();
     for (format, target) in &job.outputs.exports {
-        if spoilt && option(format.id) == "--save-baseline" {
+        if fitness != Fitness::Whole && option(format.id) == "--save-baseline" {
             written.kept = true;
             continue;
         }
@@ -59,6 +91,12 @@ pub(crate) fn everything(
             ),
             Target::File(path) if job.outputs.appends(format, path) => {
                 (path.display().to_string(), append(path, format, &document))
+            }
+            Target::File(path) if fitness == Fitness::Empty && holds_something(path) => {
+                written
+                    .stale
+                    .push(display_escaped(path.as_os_str()).into_owned());
+                continue;
             }
             Target::File(path) => (path.display().to_string(), replace(path, format, &document)),
             Target::Stdout => ("standard output".to_string(), to_stdout(format, &document)),
@@ -117,8 +155,8 @@ pub(crate) fn reader_is_gone() -> bool {
 }
 
 /// Prints a text that was asked for.
-pub(crate) fn page(text: &str) -> Code {
-    printed(|out| out.write_all(text.as_bytes()))
+pub(crate) fn page(text: impl AsRef<[u8]>) -> Code {
+    printed(|out| out.write_all(text.as_ref()))
 }
 
 /// Prints what the doctor has found.
@@ -129,9 +167,24 @@ pub(crate) fn doctor(found: &crate::doctor::Examination) -> Code {
 #[allow(clippy::disallowed_methods, reason = "cli hands out the writers")]
 fn printed(print: impl Fn(&mut dyn Write) -> io::Result<()>) -> Code {
     let mut out = BufWriter::new(io::stdout().lock());
-    match print(&mut out).and_then(|()| out.flush()) {
+    delivered(print(&mut out).and_then(|()| out.flush()))
+}
+
+/// Prints what clap has been asked for: help or the version, coloured if the terminal takes it.
+#[allow(clippy::disallowed_methods, reason = "cli hands out the writers")]
+pub(crate) fn clap_page(error: &clap::Error) -> Code {
+    delivered(error.print().and_then(|()| io::stdout().flush()))
+}
+
+/// What was asked for is there, or it is said why not.
+fn delivered(result: io::Result<()>) -> Code {
+    match result {
         Ok(()) => Code::Done,
-        Err(_) => Code::Failed,
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Code::Signal(nix::libc::SIGPIPE),
+        Err(error) => {
+            Message::error(format!("cannot write to standard output: {error}")).say();
+            Code::Failed
+        }
     }
 }
 
@@ -163,8 +216,14 @@ fn to_stdout(format: &Format, document: &Document<'_>) -> io::Result<()> {
 fn append(path: &Path, format: &Format, document: &Document<'_>) -> io::Result<()> {
     let mut text = Vec::new();
     (format.write)(&mut text, document)?;
-    let mut file = OpenOptions::new().append(true).create(true).open(path)?;
+    let options = &mut OpenOptions::new();
+    let mut file = crate::sys::files::open_in_place(path, options.append(true).create(true))?;
     file.write_all(&text)
+}
+
+/// Whether a file has a content to lose.
+fn holds_something(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|known| known.is_file() && known.len() > 0)
 }
 
 /// Writes beside the target and renames; the old content stays until the new one is complete.

@@ -195,7 +195,9 @@ impl Expression {
         };
         let quantity: Quantity = word.parse().map_err(bad)?;
         let wanted = wanted_unit(metric, statistic);
+        // Wall is always all of itself: `wall > 5%` can only be a mistake.
         let share_of_wall = metric.unit == Unit::Time
+            && metric.id != crate::metric::WALL
             && wanted == Unit::Time
             && quantity.unit == Some(Unit::Percent);
         if !share_of_wall && !fits(wanted, &quantity) {
@@ -371,6 +373,8 @@ mod tests {
             "rss > 3s",
             "wall/cpu > 5%",
             "wall > 1x",
+            "wall > 5%",
+            "wall.p95 > 5%",
         ] {
             assert!(
                 matches!(Expression::parse(text), Err(GateError::WrongUnit { .. })),

@@ -193,7 +193,8 @@ fn by_bound(
     if cpu.value >= LEAST_CPU {
         return None;
     }
-    let bound = wall.interval?.low / LEAST_CPU;
+    // Few, spread runs have an interval that reaches below zero: that bounds nothing.
+    let bound = Some(wall.interval?.low / LEAST_CPU).filter(|bound| *bound > 0.0)?;
     let reach = Interval {
         low: bound,
         high: f64::INFINITY,

@@ -106,6 +106,10 @@ fn little_cpu_time_has_no_ratio_but_a_bound() {
         assert_eq!(decide("wall/cpu < 3").decision, Decision::Ok);
         assert_eq!(decide("wall/cpu < 200").decision, Decision::Unsure);
     }
+    // An interval that reaches below zero bounds nothing.
+    let wide = verdict("wall/cpu > 3", recording([1.0, 90.0, 2.0], 0.4));
+    assert_eq!(wide.decision, Decision::Unsure);
+    assert!(!wide.reason.contains('-'), "{}", wide.reason);
     let none = verdict("wall/cpu > 3", recording([100.0], 0.0));
     assert_eq!((none.decision, none.value), (Decision::Unsure, None));
 }

@@ -158,7 +158,8 @@ fn change(document: &Document<'_>, place: usize) -> String {
     let value = signed_percent(found.value - 1.0);
     match found.interval {
         Some(limits) => format!("{value} ({} to {})", bare(limits.low), bare(limits.high)),
-        None => value,
+        // Without an interval a difference says nothing, and would be read as a result.
+        None => "n/a".to_owned(),
     }
 }
 

@@ -110,7 +110,7 @@ fn slowest_tenth(wall: &[f64], cpu: &[f64]) -> Option<Stalls> {
     let count = runs.div_ceil(10);
     // of equal ones the earlier runs are taken
     let (limit, mut equal) = slowest(wall, count);
-    let (mut slow, mut others) = ((0.0, 0.0), (0.0, 0.0));
+    let (mut slow, mut others) = ([0.0; 3], [0.0; 3]);
     for (wall, cpu) in wall.iter().zip(cpu) {
         let takes_equal = wall.total_cmp(&limit).is_eq() && equal > 0;
         equal -= usize::from(takes_equal);
@@ -119,13 +119,17 @@ fn slowest_tenth(wall: &[f64], cpu: &[f64]) -> Option<Stalls> {
         } else {
             &mut others
         };
-        *sums = (sums.0 + wall, sums.1 + cpu);
+        sums[0] += wall;
+        sums[1] += cpu;
+        // a run with more CPU than wall has not waited less than nothing
+        sums[2] += (wall - cpu).max(0.0);
     }
-    let ((slow_wall, slow_cpu), (other_wall, other_cpu)) = (slow, others);
+    let ([slow_wall, slow_cpu, slow_waited], [other_wall, other_cpu, other_waited]) =
+        (slow, others);
     Some(Stalls {
         slow_runs: count,
         runs,
-        share: (slow_wall - slow_cpu) / (total * runs as f64),
+        share: slow_waited / (slow_waited + other_waited),
         slow_ratio: slow_wall / slow_cpu,
         other_ratio: other_wall / other_cpu,
     })
@@ -184,5 +188,14 @@ mod tests {
         assert!((stalls.slow_ratio - 21.0).abs() < 1e-9);
         assert!((stalls.other_ratio - 1.005).abs() < 1e-9);
         assert!(found.spread_is_waiting && stalls.share > 0.99);
+    }
+
+    #[test]
+    fn runs_with_more_cpu_than_wall_take_no_waiting_away() {
+        let (mut wall, cpu) = ([0.0100; 8], [0.0101; 8]);
+        wall[3] = 0.05;
+        let found = wall_over_cpu(&series(&wall), &series(&cpu), 0.95, 0.001);
+        let share = found.stalls.unwrap().share;
+        assert!((share - 1.0).abs() < 1e-9, "{share}");
     }
 }

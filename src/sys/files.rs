@@ -1,14 +1,20 @@
 //! The files a command gets as standard streams. All of ours are closed on exec.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::{FileExt, FileTypeExt};
-use std::path::Path;
+use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
-use super::{platform, unix};
+use super::{platform, session, unix};
 use crate::sample::Shelf;
+
+/// Links followed, as many as the kernel follows.
+const LINKS: u32 = 40;
+/// How often a FIFO is tried that nobody reads.
+const READER_LOOK: Duration = Duration::from_millis(20);
 
 /// How much of standard error is kept.
 pub(crate) const KEPT: u64 = 64 * 1024;
@@ -21,11 +27,17 @@ pub(crate) fn null() -> io::Result<File> {
     File::options().read(true).write(true).open("/dev/null")
 }
 
-/// A file to read from its start. A folder is refused here, not in the middle of the runs.
+/// A file to read from its start. A folder is refused here, not in the middle of the runs; so is a
+/// pipe, which would be empty for every run but the first.
 ///
 /// # Errors
 /// It cannot be read.
 pub(crate) fn input(path: &Path) -> io::Result<File> {
+    if is_fifo(path) {
+        return Err(io::Error::other(
+            "a pipe can be read by one run only; write it to a file",
+        ));
+    }
     let file = File::open(path)?;
     if file.metadata()?.is_dir() {
         return Err(io::ErrorKind::IsADirectory.into());
@@ -38,27 +50,101 @@ pub(crate) fn input(path: &Path) -> io::Result<File> {
 /// # Errors
 /// It cannot be written.
 pub(crate) fn output(path: &Path) -> io::Result<File> {
-    File::create(path)
+    open_in_place(
+        path,
+        OpenOptions::new().write(true).create(true).truncate(true),
+    )
 }
 
-/// Whether a file could be written, without making or emptying it.
+/// Whether a file could be written, without making or emptying it. A FIFO is not opened: that
+/// waits for a reader, and closing it again is the end of what the reader reads.
 ///
 /// # Errors
 /// Why not.
 pub(crate) fn writable(path: &Path) -> io::Result<()> {
+    if is_fifo(path) {
+        return may_write(path);
+    }
     match File::options().write(true).open(path) {
         Ok(_) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let folder = path
-                .parent()
-                .filter(|folder| !folder.as_os_str().is_empty());
-            let folder = folder.unwrap_or(Path::new("."));
-            nix::unistd::access(folder, nix::unistd::AccessFlags::W_OK).map_err(io::Error::from)
+            if path.as_os_str().is_empty() {
+                return Err(error);
+            }
+            let path = destination(path)?;
+            let folder = folder_of(&path);
+            // A folder that was removed while we are in it takes nothing any more.
+            if std::fs::metadata(folder)?.nlink() == 0 {
+                return Err(error);
+            }
+            may_write(folder)
         }
-        // A FIFO nobody reads yet: opening it for the run waits for the reader.
-        Err(_) if std::fs::metadata(path).is_ok_and(|facts| facts.file_type().is_fifo()) => Ok(()),
         Err(error) => Err(error),
     }
+}
+
+/// Where what is written to a path ends up: links are followed, also one to a file that does not
+/// exist yet. Two paths with one destination are one file.
+///
+/// # Errors
+/// Its folder is not there, or links lead in a circle.
+pub(crate) fn destination(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_owned();
+    for _ in 0..LINKS {
+        let Ok(target) = std::fs::read_link(&path) else {
+            let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+            return Ok(std::fs::canonicalize(folder_of(&path))?.join(name));
+        };
+        path = folder_of(&path).join(target);
+    }
+    Err(io::Error::from_raw_os_error(nix::libc::ELOOP))
+}
+
+/// Where a regular file, or none yet, is replaced; `None` for what is written in place.
+pub(crate) fn replaced(path: &Path) -> Option<PathBuf> {
+    let regular = std::fs::metadata(path).map_or(true, |known| known.is_file());
+    destination(path).ok().filter(|_| regular)
+}
+
+fn folder_of(path: &Path) -> &Path {
+    let folder = path.parent().filter(|one| !one.as_os_str().is_empty());
+    folder.unwrap_or(Path::new("."))
+}
+
+fn may_write(path: &Path) -> io::Result<()> {
+    nix::unistd::access(path, nix::unistd::AccessFlags::W_OK).map_err(io::Error::from)
+}
+
+fn is_fifo(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|facts| facts.file_type().is_fifo())
+}
+
+/// Opens what is written in place, whatever it is. A FIFO is waited for until somebody reads it or
+/// a signal asks to stop.
+///
+/// # Errors
+/// It cannot be opened, or a signal came.
+pub(crate) fn open_in_place(path: &Path, options: &OpenOptions) -> io::Result<File> {
+    if !is_fifo(path) {
+        return options.open(path);
+    }
+    let mut waiting = options.clone();
+    waiting.custom_flags(nix::libc::O_NONBLOCK);
+    let file = loop {
+        match waiting.open(path) {
+            Ok(file) => break file,
+            Err(error) if error.raw_os_error() != Some(nix::libc::ENXIO) => return Err(error),
+            Err(_) if session::stop_signal().is_some() => {
+                return Err(io::Error::other(
+                    "nobody reads it, and a signal asked to stop",
+                ));
+            }
+            Err(_) => std::thread::sleep(READER_LOOK),
+        }
+    };
+    let blocking = nix::fcntl::FcntlArg::F_SETFL(nix::fcntl::OFlag::empty());
+    nix::fcntl::fcntl(&file, blocking)?;
+    Ok(file)
 }
 
 /// A pipe: the end to read from, which never blocks, and the end for the command.

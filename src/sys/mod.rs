@@ -37,6 +37,7 @@ mod prepared;
 mod replacement;
 mod resolve;
 pub(crate) mod session;
+pub(crate) mod stack;
 pub(crate) mod terminal;
 pub(crate) mod unix;
 

@@ -6,8 +6,12 @@ use std::io;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use super::files;
+
 /// Names tried before giving up: somebody else may have left files of the same name.
 const TRIES: u32 = 100;
+/// Characters of the target's name in the temporary one.
+const NAME_KEPT: usize = 40;
 
 /// A new content on its way to a file.
 #[derive(Debug)]
@@ -27,24 +31,25 @@ impl Replacement {
     pub(crate) fn create(path: &Path) -> io::Result<Self> {
         match fs::metadata(path) {
             Ok(known) if !known.is_file() => {
-                let file = OpenOptions::new().write(true).open(path)?;
+                let file = files::open_in_place(path, OpenOptions::new().write(true))?;
                 Ok(Self {
                     file,
                     temporary: None,
                     target: path.into(),
                 })
             }
-            Ok(known) => Self::beside(&fs::canonicalize(path)?, known.permissions()),
-            Err(_) => Self::beside(path, Permissions::from_mode(0o666 & !umask())),
+            Ok(known) => Self::beside(&files::destination(path)?, known.permissions()),
+            Err(_) => {
+                let permissions = Permissions::from_mode(0o666 & !umask());
+                Self::beside(&files::destination(path)?, permissions)
+            }
         }
     }
 
     fn beside(target: &Path, permissions: Permissions) -> io::Result<Self> {
-        let name = target
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
+        // Cut, so that the longest name a file can have leaves room for the rest.
+        let name = target.file_name().unwrap_or_default().to_string_lossy();
+        let name: String = name.chars().take(NAME_KEPT).collect();
         let folder = target
             .parent()
             .filter(|folder| !folder.as_os_str().is_empty());
@@ -139,6 +144,31 @@ mod tests {
         drop(Replacement::create(&path).unwrap());
         assert_eq!(content(&path), "old");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_name_may_be_as_long_as_a_name_can_be() {
+        let folder = Folder::new("replacement-long");
+        for character in ["n", "ü"] {
+            let path = folder.path().join(character.repeat(255 / character.len()));
+            let replacement = Replacement::create(&path).unwrap();
+            replacement.writer().write_all(b"new").unwrap();
+            replacement.commit().unwrap();
+            assert_eq!(content(&path), "new");
+        }
+    }
+
+    #[test]
+    fn a_link_to_nothing_yet_stays_a_link() {
+        let folder = Folder::new("replacement-dangling");
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink("second", &link).unwrap();
+        std::os::unix::fs::symlink("real", folder.path().join("second")).unwrap();
+        let replacement = Replacement::create(&link).unwrap();
+        replacement.writer().write_all(b"new").unwrap();
+        replacement.commit().unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(content(&folder.path().join("real")), "new");
     }
 
     #[test]

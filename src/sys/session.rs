@@ -11,6 +11,8 @@ static GROUP: AtomicI32 = AtomicI32::new(0);
 static SIGNAL: AtomicI32 = AtomicI32::new(0);
 /// When it arrived.
 static SIGNAL_AT: AtomicU64 = AtomicU64::new(0);
+/// Whether a stop request is left for the runs; otherwise there is nothing to wind up.
+static HEEDED: AtomicBool = AtomicBool::new(false);
 /// Whether we were stopped and continued.
 static CONTINUED: AtomicBool = AtomicBool::new(false);
 /// Whose handlers these are: a child shares our memory until exec.
@@ -59,6 +61,10 @@ pub(crate) fn begin() -> Result<Session, Error> {
     if !ignored(libc::SIGTSTP) {
         set_action(libc::SIGTSTP, on_suspend as *const () as usize)?;
     }
+    // A file-size limit is an error of the write, for a command what it always was.
+    if !ignored(libc::SIGXFSZ) {
+        set_action(libc::SIGXFSZ, on_wakeup as *const () as usize)?;
+    }
     set_action(libc::SIGCONT, on_continue as *const () as usize)?;
     platform::guard::begin();
     platform::adopt_orphans();
@@ -80,6 +86,12 @@ pub(crate) fn was_continued() -> bool {
     CONTINUED.swap(false, Ordering::Relaxed)
 }
 
+/// From now on a signal that asks to stop lets what goes on be wound up. Before, it ends the program
+/// at once: nobody would look at the flag, and opening a FIFO may wait for ever.
+pub(crate) fn heed_stop_requests() {
+    HEEDED.store(true, Ordering::Relaxed);
+}
+
 /// From now on signals that ask to stop are passed on to this process group.
 pub(crate) fn attend(group: i32) {
     platform::guard::attend(group);
@@ -99,7 +111,7 @@ pub(crate) fn suspend_self(signal: i32) {
     unsafe { libc::raise(signal) };
 }
 
-/// Does nothing: its arrival ends a blocking wait.
+/// Does nothing: its arrival ends a blocking call.
 extern "C" fn on_wakeup(_signal: i32) {}
 
 /// Lets `SIGALRM` end blocking waits.
@@ -114,6 +126,10 @@ pub(super) fn allow_wakeups() -> Result<(), Error> {
 extern "C" fn on_stop_request(signal: i32) {
     if in_child(signal) {
         return;
+    }
+    if !HEEDED.load(Ordering::Relaxed) {
+        // SAFETY: async-signal-safe; ends the process.
+        unsafe { libc::_exit(128 + signal) };
     }
     let group = GROUP.load(Ordering::Relaxed);
     let now = raw_now();

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::os::fd::AsFd;
 
 use nix::sys::signal::{SigSet, SigmaskHow, Signal, pthread_sigmask};
+use nix::sys::termios::{SetArg, Termios, tcgetattr, tcsetattr};
 use nix::unistd::{Pid, getpgrp, tcgetpgrp, tcsetpgrp};
 
 /// Columns of the terminal that standard output or error is, if one says so.
@@ -24,36 +25,66 @@ pub(crate) fn columns() -> Option<usize> {
         })
 }
 
-/// The terminal while it is lent; dropping takes it back.
+/// The modes of the terminal as they were; dropping restores them if a command has changed them.
+#[derive(Debug)]
+pub(crate) struct Modes {
+    terminal: File,
+    modes: Termios,
+}
+
+impl Modes {
+    /// Those of the terminal, if we are in front of it.
+    pub(crate) fn keep() -> Option<Self> {
+        let mut options = File::options();
+        let terminal = options.read(true).write(true).open("/dev/tty").ok()?;
+        let front = tcgetpgrp(terminal.as_fd()).ok()?;
+        let modes = tcgetattr(&terminal).ok()?;
+        (front == getpgrp()).then_some(Self { terminal, modes })
+    }
+}
+
+impl Drop for Modes {
+    fn drop(&mut self) {
+        let in_front = tcgetpgrp(self.terminal.as_fd()) == Ok(getpgrp());
+        if in_front && tcgetattr(&self.terminal).is_ok_and(|now| now != self.modes) {
+            unstopped(|| {
+                let _ = tcsetattr(&self.terminal, SetArg::TCSADRAIN, &self.modes);
+            });
+        }
+    }
+}
+
+/// The terminal while it is lent; dropping takes it back, with the modes it had.
 #[derive(Debug)]
 pub(crate) struct Lent {
-    terminal: File,
+    modes: Modes,
 }
 
 /// Makes a process group the one in front, if we are that now.
 pub(crate) fn lend(group: i32) -> Option<Lent> {
-    let mut options = File::options();
-    let terminal = options.read(true).write(true).open("/dev/tty").ok()?;
-    let front = tcgetpgrp(terminal.as_fd()).ok()?;
-    if front != getpgrp() {
-        return None;
-    }
-    move_to_front(&terminal, Pid::from_raw(group));
-    Some(Lent { terminal })
+    let modes = Modes::keep()?;
+    move_to_front(&modes.terminal, Pid::from_raw(group));
+    Some(Lent { modes })
 }
 
 impl Drop for Lent {
     fn drop(&mut self) {
-        move_to_front(&self.terminal, getpgrp());
+        move_to_front(&self.modes.terminal, getpgrp());
     }
 }
 
-/// The terminal would stop us for this when we are not in front ourselves, hence the mask.
 fn move_to_front(terminal: &File, group: Pid) {
+    unstopped(|| {
+        let _ = tcsetpgrp(terminal.as_fd(), group);
+    });
+}
+
+/// The terminal would stop us for a change when we are not in front of it, hence the mask.
+fn unstopped(change: impl FnOnce()) {
     let mut output = SigSet::empty();
     output.add(Signal::SIGTTOU);
     let mut old = SigSet::empty();
     let _ = pthread_sigmask(SigmaskHow::SIG_BLOCK, Some(&output), Some(&mut old));
-    let _ = tcsetpgrp(terminal.as_fd(), group);
+    change();
     let _ = pthread_sigmask(SigmaskHow::SIG_SETMASK, Some(&old), None);
 }

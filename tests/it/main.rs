@@ -14,6 +14,7 @@ mod documents;
 mod findings;
 mod gates;
 mod generated;
+mod hostile;
 mod options;
 mod streams;
 mod support;

@@ -50,6 +50,11 @@ fn a_full_disk_is_an_error_in_one_line() {
         "$T -r2 --export-json /dev/full true",
         "$T -r2 --export-json - true >/dev/full",
         "$T -r2 --export-jsonl /dev/full true",
+        "$T -h >/dev/full",
+        "$T --help >/dev/full",
+        "$T --version >/dev/full",
+        "$T --help-cause cpu-queue >/dev/full",
+        "$T --completions bash >/dev/full",
     ] {
         let found = sh(&folder, script);
         assert_eq!(found.status.code(), Some(1), "{script}: {found:?}");

@@ -309,3 +309,29 @@ fn what_commands_print_is_not_drawn_over() {
     );
     assert!(!text.contains("of ~3"), "{text:?}");
 }
+
+#[test]
+fn modes_that_a_command_changed_are_restored() {
+    // The second changes them without asking for the terminal.
+    for command in [
+        "stty raw -echo </dev/tty",
+        "trap '' TTOU; stty raw -echo </dev/tty; sleep 0.02",
+    ] {
+        let folder = Folder::new();
+        let args = ["--shell=sh", "-w0", "-r2", command];
+        let mut terminal = Terminal::open(folder.offbench(args), 80);
+        let modes = |terminal: &Terminal| nix::sys::termios::tcgetattr(&terminal.master).unwrap();
+        let before = modes(&terminal);
+        let code = loop {
+            terminal.watch(Duration::from_millis(50));
+            if let Some(status) = terminal.child.try_wait().unwrap() {
+                break status.code();
+            }
+        };
+        assert_eq!(code, Some(0), "{}", terminal.text());
+        let after = modes(&terminal);
+        assert_eq!(before.local_flags, after.local_flags, "{command}");
+        assert_eq!(before.input_flags, after.input_flags, "{command}");
+        assert_eq!(before.output_flags, after.output_flags, "{command}");
+    }
+}

@@ -262,7 +262,9 @@ impl OutputArgs {
             .0
             .iter()
             .map(|(format, file)| match file.to_str() {
-                Some("-" | "/dev/stdout") => (*format, Target::Stdout),
+                Some("-" | "/dev/stdout" | "/dev/fd/1" | "/proc/self/fd/1") => {
+                    (*format, Target::Stdout)
+                }
                 _ => (*format, Target::File(PathBuf::from(file))),
             })
             .collect();

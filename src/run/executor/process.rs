@@ -23,7 +23,7 @@ use crate::sys::channel::Channel;
 use crate::sys::files::{self, Kept};
 use crate::sys::platform::{self, Spawner, Started, Wakeups};
 use crate::sys::unix::{self, Ended, Launch};
-use crate::sys::{self, Environment, Prepared, Slots, clock, session};
+use crate::sys::{self, Environment, Prepared, Slots, clock, session, terminal};
 
 /// We stay on one CPU for about this long; choosing again costs some microseconds.
 const SETTLED: u64 = 50_000_000;
@@ -68,6 +68,8 @@ pub struct ProcessExecutor<'p> {
     loud: bool,
     bench: Bench,
     floor: Floor,
+    /// The terminal is as it was when we are done.
+    _modes: Option<terminal::Modes>,
 }
 
 /// What a run consists of besides the benchmark.
@@ -110,6 +112,7 @@ impl<'p> ProcessExecutor<'p> {
             source,
         })?;
         platform::adopt_orphans();
+        session::heed_stop_requests();
         Ok(Self {
             plan,
             clock,
@@ -125,6 +128,7 @@ impl<'p> ProcessExecutor<'p> {
             loud: false,
             bench: Bench::new(plan.benchmarks.len()),
             floor: Floor::default(),
+            _modes: terminal::Modes::keep(),
         })
     }
 
@@ -134,15 +138,12 @@ impl<'p> ProcessExecutor<'p> {
         let taken = self.ready.get_mut(place).and_then(Option::take);
         let mut ready = taken.ok_or(RunError::NotBegun)?;
         self.number(task.request);
-        let made = self.hook(&mut ready, Kind::Prepare).and_then(|()| {
-            let made = self.between_hooks(&mut ready, task);
-            // Whatever became of the run: what `prepare` has set up is taken down again.
-            let concluded = self.hook(&mut ready, Kind::Conclude);
-            let made = made?;
-            concluded.map(|()| made)
-        });
+        let prepared = self.hook(&mut ready, Kind::Prepare);
+        let made = prepared.and_then(|()| self.between_hooks(&mut ready, task));
+        // Whatever became of the run, and of `prepare` halfway: what it has set up is taken down.
+        let concluded = self.hook(&mut ready, Kind::Conclude);
         self.ready[place] = Some(ready);
-        made
+        made.and_then(|made| concluded.map(|()| made))
     }
 
     fn between_hooks(&mut self, ready: &mut Ready, task: &mut Task<'_>) -> Result<Made, RunError> {

@@ -1,0 +1,200 @@
+//! Files that block, limits that are too low, folders that are gone, and signals at odd moments.
+
+use std::process::Output;
+
+use crate::support::Folder;
+
+fn sh(folder: &Folder, script: &str) -> Output {
+    std::process::Command::new("bash")
+        .args(["-c", script])
+        .env("T", env!("CARGO_BIN_EXE_offbench"))
+        .env("LC_ALL", "C.UTF-8")
+        .current_dir(folder.path())
+        .output()
+        .unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// `timeout` answers 124 where its signal ended the program, 137 where only SIGKILL did.
+#[test]
+fn one_signal_ends_waiting_for_a_fifo() {
+    for args in [
+        "--compare fifo",
+        "-r2 --baseline fifo --max-regression 5% true",
+        "-r2 --export-json fifo true",
+        "-r2 --export-jsonl fifo true",
+        "-r2 --export-csv fifo true",
+        "-r2 --output fifo true",
+    ] {
+        let folder = Folder::new();
+        let script = format!("mkfifo fifo; timeout -k 5 1 $T {args}; echo $?");
+        let found = sh(&folder, &script);
+        assert_eq!(text(&found.stdout).lines().last(), Some("124"), "{args}");
+    }
+}
+
+#[test]
+fn a_fifo_gets_the_whole_document() {
+    let folder = Folder::new();
+    let found = sh(
+        &folder,
+        "mkfifo p; cat p >got & $T -r2 --export-json p true; echo $?; wait",
+    );
+    assert!(text(&found.stdout).ends_with("0\n"), "{found:?}");
+    let document: serde_json::Value = serde_json::from_str(&folder.read("got")).unwrap();
+    assert_eq!(document["results"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_pipe_is_no_input_for_many_runs() {
+    let folder = Folder::new();
+    for input in ["fifo", "<(echo data)"] {
+        let found = sh(
+            &folder,
+            &format!("[ -p fifo ] || mkfifo fifo; timeout 5 $T -r2 --input {input} cat"),
+        );
+        assert_eq!(found.status.code(), Some(2), "{input}: {found:?}");
+        assert!(text(&found.stderr).contains("one run only"), "{found:?}");
+    }
+}
+
+#[test]
+fn what_was_never_measured_replaces_no_export() {
+    let folder = Folder::new();
+    for command in ["false", "--shell=sh 'kill -9 $$'", "--setup false true"] {
+        for format in ["json", "csv", "markdown", "junit", "openmetrics"] {
+            folder.write("o", "KEEP");
+            let script = format!("$T -r2 --export-{format} o {command}");
+            let found = sh(&folder, &script);
+            assert_eq!(found.status.code(), Some(1), "{script}: {found:?}");
+            assert_eq!(folder.read("o"), "KEEP", "{script}");
+            assert!(text(&found.stderr).contains("keeps its earlier content"));
+        }
+    }
+    // What runs did find is worth having, and says that it is not all.
+    let script = "$T -N -w0 -r9 --export-json o \"sh -c 'test \\$OFFBENCH_ITERATION -lt 3'\"";
+    let found = sh(&folder, script);
+    assert_eq!(found.status.code(), Some(1), "{found:?}");
+    assert!(
+        folder.read("o").contains("\"partial\": true")
+            || folder.read("o").contains("\"partial\":true")
+    );
+}
+
+#[test]
+fn one_file_takes_one_export_by_whatever_name() {
+    let folder = Folder::new();
+    let begin = "mkdir d; touch a; ln -sf a link; ln -sf new dangling; ";
+    for (one, other) in [
+        ("a", "link"),
+        ("./a", "d/../a"),
+        ("$PWD/a", "a"),
+        ("new", "dangling"),
+        ("d/x", "./d/x"),
+    ] {
+        let script = format!("{begin} $T -r1 --export-json {one} --export-csv {other} 'touch ran'");
+        let found = sh(&folder, &script);
+        assert_eq!(found.status.code(), Some(2), "{one} {other}: {found:?}");
+        assert!(!folder.exists("ran"));
+    }
+    let both = "$T -r1 --export-json /dev/fd/1 --export-csv - 'touch ran'";
+    assert_eq!(sh(&folder, both).status.code(), Some(2));
+}
+
+#[test]
+fn every_name_of_standard_output_gets_a_clean_document() {
+    let folder = Folder::new();
+    for name in ["/dev/fd/1", "/proc/self/fd/1"] {
+        let found = sh(&folder, &format!("$T -r1 --export-json {name} true"));
+        serde_json::from_slice::<serde_json::Value>(&found.stdout).unwrap();
+    }
+}
+
+#[test]
+fn a_target_that_cannot_be_made_is_known_before_anything_runs() {
+    let folder = Folder::new();
+    for script in [
+        "$T -r1 --export-json '' 'touch ran'",
+        "mkdir -p gone; cd gone; rmdir ../gone; $T -r1 --export-json x.json \"touch $OLDPWD/ran\"",
+        "ln -s none/x away; $T -r1 --export-json away 'touch ran'",
+    ] {
+        let found = sh(&folder, script);
+        assert_eq!(found.status.code(), Some(2), "{script}: {found:?}");
+        assert!(!folder.exists("ran"), "{script}");
+    }
+}
+
+#[test]
+fn a_file_size_limit_is_a_failed_export() {
+    let folder = Folder::new();
+    folder.write("o.json", "KEEP");
+    let script =
+        "ulimit -f 1; $T -N -r5 --export-json o.json true 2>&1 | cat; exit ${PIPESTATUS[0]}";
+    let found = sh(&folder, script);
+    assert_eq!(found.status.code(), Some(1), "{found:?}");
+    let told = text(&found.stdout);
+    assert!(
+        told.contains("too large") && told.contains("median"),
+        "{told}"
+    );
+    assert_eq!(folder.read("o.json"), "KEEP");
+    let script = "ulimit -f 0; $T -N -r1 'sh -c \"echo x >f\"' 2>&1 | cat; exit ${PIPESTATUS[0]}";
+    let found = sh(&folder, script);
+    assert!(
+        text(&found.stdout).contains("SIGXFSZ"),
+        "the command dies as ever: {found:?}"
+    );
+}
+
+#[test]
+fn a_small_stack_is_enough() {
+    let folder = Folder::new();
+    let found = sh(&folder, "ulimit -s 96; $T -r3 true && $T -h >help");
+    assert_eq!(found.status.code(), Some(0), "{found:?}");
+    // The limit stays the command's, and a signal reaches what is waited for.
+    let found = sh(
+        &folder,
+        "ulimit -s 96; $T -r1 -w0 'sh -c \"ulimit -s >limit\"'",
+    );
+    assert_eq!(found.status.code(), Some(0), "{found:?}");
+    assert_eq!(folder.read("limit"), "96\n");
+    let script = "ulimit -s 96; timeout -k 5 0.5 $T -w0 -r2 'sleep 20'; echo $?";
+    let told = text(&sh(&folder, script).stdout);
+    assert!(
+        told.ends_with("124\n") && told.contains("interrupted"),
+        "{told}"
+    );
+}
+
+#[test]
+fn what_prepare_began_is_taken_down_whatever_became_of_it() {
+    let folder = Folder::new();
+    let hooks = "--shell=sh --conclude 'echo conclude >>log' --cleanup 'echo cleanup >>log'";
+    for (script, code) in [
+        (format!("$T {hooks} --prepare 'exit 3' true"), 1),
+        (
+            format!("timeout 0.5 $T {hooks} --prepare 'sleep 20' true"),
+            124,
+        ),
+    ] {
+        folder.write("log", "");
+        let found = sh(&folder, &script);
+        assert_eq!(found.status.code(), Some(code), "{script}: {found:?}");
+        assert_eq!(folder.read("log"), "conclude\ncleanup\n", "{script}");
+    }
+}
+
+#[test]
+fn single_runs_give_no_difference_in_a_table() {
+    let folder = Folder::new();
+    let found = sh(
+        &folder,
+        "$T -N -r1 --style none --export-markdown - true 'sh -c :'",
+    );
+    let told = text(&found.stdout);
+    let row = told.lines().find(|line| line.contains("2. ")).unwrap();
+    assert!(!row.contains("% |"), "{told}");
+}
