@@ -34,6 +34,7 @@ mod error;
 pub(crate) mod files;
 pub(crate) mod host;
 mod prepared;
+#[cfg(feature = "cli")]
 mod replacement;
 mod resolve;
 pub(crate) mod session;
@@ -57,5 +58,7 @@ pub(crate) use platform::task::{
     TaskFiles, Text, children, directory, inode, link, locks, memory, processes, text, threads,
 };
 pub(crate) use prepared::{Environment, Prepared, Slots, Words};
+#[cfg(feature = "cli")]
 pub(crate) use replacement::Replacement;
+#[cfg(feature = "cli")]
 pub(crate) use resolve::is_program;
