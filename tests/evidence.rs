@@ -230,7 +230,9 @@ fn children_the_kernel_reaps_are_counted_by_a_group_or_said_to_be_missing() {
             assert!(text.contains("[auto-reaped]"), "{user:?}: {text}");
             assert!(text.contains("CPU is incomplete"), "{user:?}: {text}");
         }
-        assert!(!text.contains("severe"), "{user:?}: {text}");
+        // The queue of a busy machine may be severe; the command's own account is not.
+        let own = text.replace("severe cpu-queue", "");
+        assert!(!own.contains("severe"), "{user:?}: {text}");
     }
 }
 
@@ -398,7 +400,8 @@ fn the_doctor_says_why_something_is_missing_and_what_would_help() {
         }
         if user == User::Nobody {
             assert!(text.contains("missing  own control group"), "{text}");
-            assert!(text.contains("Delegate=yes"), "{text}");
+            let helps = text.contains("Delegate=yes") || text.contains("writable cgroup");
+            assert!(helps, "{text}");
         }
     }
     let nowhere = output(offbench(User::Ours).arg("--doctor=/no/such/folder"));

@@ -281,14 +281,18 @@ impl Drop for Leash {
 fn its_own_sleep_is_at_most_a_note() {
     let _turn = alone();
     assert_waits_for(&["sleep", "80"], "sleep", "nanosleep");
+    // The queue of a busy machine has a finding of its own, which may be louder.
+    let queue = |said: &Value, screen: &str| disturbed(said) && screen.contains("cpu-queue");
     settled(RECORDS, ALWAYS, &["sleep", "80"], |said, screen| {
-        said["tier"] == "note"
+        let louder = queue(said, screen) && share(said, "sleep") > 0.8;
+        let note = said["tier"] == "note"
             && screen.contains("the command's own sleep or timeout")
-            && screen.contains("--expect-wait")
+            && screen.contains("--expect-wait");
+        note || louder
     });
     let silent = [ALWAYS, &["--expect-wait"]].concat();
-    settled(RECORDS, &silent, &["sleep", "80"], |said, _| {
-        said["tier"] == "none"
+    settled(RECORDS, &silent, &["sleep", "80"], |said, screen| {
+        said["tier"] == "none" || queue(said, screen)
     });
 }
 
@@ -320,7 +324,7 @@ fn a_sleep_behind_more_cpu_than_wall_is_found() {
     assert!((0.05..0.2).contains(&idle), "{said:#}");
     // On a busy machine idle time is a smaller part, and no finding.
     let wall = said["explain"]["wall"].as_f64().unwrap();
-    if idle > 0.3 * wall {
+    if idle > 0.3 * wall && !disturbed(&said) {
         assert!(screen.contains("[sleep]"), "{screen}");
     }
 }
@@ -332,11 +336,14 @@ fn threads_that_hand_on_a_lock_are_told_so() {
     let limits = said["explain"]["limits"].to_string();
     let idle = said["explain"]["idle"].as_f64().unwrap();
     assert!(
-        idle < 0.2 * said["explain"]["wall"].as_f64().unwrap(),
+        disturbed(&said) || idle < 0.2 * said["explain"]["wall"].as_f64().unwrap(),
         "{said:#}"
     );
     let serialised = screen.contains("a lock serialises them");
-    assert!(serialised || limits.contains("perf"), "{screen} {said:#}");
+    assert!(
+        serialised || limits.contains("perf") || disturbed(&said),
+        "{screen} {said:#}"
+    );
 }
 
 #[test]

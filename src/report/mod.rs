@@ -30,6 +30,7 @@ use crate::unit::TimeUnit;
 
 pub(crate) use selection::COUNTERS;
 pub use selection::{Choice, ChosenUnit, Selection};
+#[cfg(feature = "cli")]
 pub(crate) use style::columns;
 pub use style::{Kind, Sort, Style, Tone};
 

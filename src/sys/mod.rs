@@ -11,7 +11,7 @@
 //! | `CpuMask`, `pin_to` | on which CPUs a thread may run |
 //! | `KernelFile` | reads a small kernel file without allocating |
 //! | `schedstat`, `ignores_child_signal` | what the kernel still shows of a dead process |
-//! | `adopt_orphans`, `offspring` | processes that outlive the one that was started |
+//! | `adopt_orphans`, `offspring`, `newest` | processes that outlive the one that was started |
 //! | `scratch_file`, `release_pages` | a nameless file for standard error |
 //! | `perf_event::Rings` | switch records of a process tree |
 //! | `ptrace::Tracer` | stops a process at chosen calls |
@@ -34,6 +34,7 @@ mod error;
 pub(crate) mod files;
 pub(crate) mod host;
 mod prepared;
+#[cfg(feature = "cli")]
 mod replacement;
 mod resolve;
 pub(crate) mod session;
@@ -58,5 +59,7 @@ pub(crate) use platform::task::{
     TaskFiles, Text, children, directory, inode, link, locks, memory, processes, text, threads,
 };
 pub(crate) use prepared::{Environment, Prepared, Slots, Words};
+#[cfg(feature = "cli")]
 pub(crate) use replacement::Replacement;
+#[cfg(feature = "cli")]
 pub(crate) use resolve::is_program;

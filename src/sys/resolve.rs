@@ -58,6 +58,7 @@ pub(super) fn resolve(
 }
 
 /// Whether there is a program of that name in the search path.
+#[cfg(feature = "cli")]
 pub(crate) fn is_program(name: &OsStr, search: Option<&OsStr>) -> bool {
     resolve(name, search, None).is_ok()
 }

@@ -9,6 +9,7 @@ use nix::sys::termios::{SetArg, Termios, tcgetattr, tcsetattr};
 use nix::unistd::{Pid, getpgrp, tcgetpgrp, tcsetpgrp};
 
 /// Columns of the terminal that standard output or error is, if one says so.
+#[cfg(feature = "cli")]
 pub(crate) fn columns() -> Option<usize> {
     [libc::STDOUT_FILENO, libc::STDERR_FILENO]
         .into_iter()

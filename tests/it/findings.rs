@@ -74,5 +74,7 @@ fn children_in_nobodys_account_are_suspected() {
         text.contains("CPU is incomplete") || text.contains("hidden"),
         "{text}"
     );
-    assert!(!text.contains("severe"), "{text}");
+    // The queue of a busy machine may be severe; the command's own account is not.
+    let own = text.replace("severe cpu-queue", "");
+    assert!(!own.contains("severe"), "{text}");
 }

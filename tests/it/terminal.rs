@@ -82,7 +82,7 @@ impl Terminal {
     }
 
     fn finish(mut self) -> (Option<i32>, String) {
-        self.watch(Duration::from_secs(20));
+        self.watch(Duration::from_secs(120));
         let status = self.child.wait().unwrap();
         (status.code(), String::from_utf8(self.seen).unwrap())
     }

@@ -41,10 +41,10 @@ pub(crate) struct OutputArgs {
     time_unit: Option<String>,
     /// default, time, all, or a list
     ///
-    /// What is shown of a command: METRIC[:UNIT],… with the names of hyperfine 2 (time_wall_clock, time_cpu,
-    /// time_user, time_system, memory_peak_resident, cpu_cycles, instructions, cache_references, cache_misses,
-    /// branch_misses) or our own (wall, user, sys, cpu, off-cpu, rss, …). Hardware counters are read only when
-    /// they are asked for here.
+    /// What is shown of a command: METRIC or METRIC:UNIT, separated by commas, with the names of hyperfine 2
+    /// (time_wall_clock, time_cpu, time_user, time_system, memory_peak_resident, cpu_cycles, instructions,
+    /// cache_references, cache_misses, branch_misses) or our own (wall, user, sys, cpu, off-cpu, rss, …).
+    /// Hardware counters are read only when they are asked for here.
     #[arg(hide_short_help = true, long, value_name = "LIST")]
     metrics: Option<String>,
     /// Order of tables

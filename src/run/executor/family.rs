@@ -138,7 +138,8 @@ impl Family {
     /// Processes alive that no earlier run or hook has left.
     pub(super) fn newcomers(&self, pid: i32) -> Vec<i32> {
         // Ids count up; after they began anew, a child's may be below its parent's.
-        let after = if pid > self.last { pid } else { 0 };
+        let anew = pid <= self.last || platform::newest().is_some_and(|newest| newest < pid);
+        let after = if anew { 0 } else { pid };
         let mut all = offspring(after);
         all.retain(|one| !self.known.contains(one) && !self.of_earlier_run(*one));
         all

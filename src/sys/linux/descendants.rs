@@ -34,6 +34,12 @@ pub(crate) fn offspring(after: i32) -> Vec<i32> {
         .collect()
 }
 
+/// The process id that was given last. Below an id that lives, ids have begun anew since.
+pub(crate) fn newest() -> Option<i32> {
+    let text = fs::read_to_string("/proc/loadavg").ok()?;
+    text.split_ascii_whitespace().nth(4)?.parse().ok()
+}
+
 fn members(after: i32) -> BTreeMap<i32, Member> {
     let Ok(folder) = fs::read_dir("/proc") else {
         return BTreeMap::new();

@@ -29,7 +29,7 @@ use super::clock;
 
 pub(crate) use affinity::{CpuMask, allowed_cpus};
 pub(crate) use cgroup::{MemoryLimit, OwnGroup, Quota, memory_limit, quotas};
-pub(crate) use descendants::offspring;
+pub(crate) use descendants::{newest, offspring};
 pub(crate) use empty::empty_program;
 pub(crate) use host::{cpu_model, facts, process_limit};
 pub(crate) use procfs::{KernelFile, open_io, peak_memory, sched, schedstat, stat, text};

@@ -125,7 +125,7 @@ impl Tracer {
     }
 
     /// Waits for one stop or end of any thread and deals with it; the end of the process itself is
-    /// only noticed, as with [`unix::wait`].
+    /// only noticed, as with `sys::unix::wait`.
     ///
     /// # Errors
     /// There is nothing to wait for.
