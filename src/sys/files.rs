@@ -101,6 +101,7 @@ pub(crate) fn destination(path: &Path) -> io::Result<PathBuf> {
 }
 
 /// Where a regular file, or none yet, is replaced; `None` for what is written in place.
+#[cfg(feature = "cli")]
 pub(crate) fn replaced(path: &Path) -> Option<PathBuf> {
     let regular = std::fs::metadata(path).map_or(true, |known| known.is_file());
     destination(path).ok().filter(|_| regular)

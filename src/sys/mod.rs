@@ -38,6 +38,7 @@ mod prepared;
 mod replacement;
 mod resolve;
 pub(crate) mod session;
+#[cfg(feature = "cli")]
 pub(crate) mod stack;
 pub(crate) mod terminal;
 pub(crate) mod unix;
