@@ -39,6 +39,10 @@ const QUEUED_SHARE: f64 = 0.05;
 const THROTTLED_SHARE: f64 = 0.01;
 /// Time stopped, mean seconds a run, from which it is worth a word.
 const STOPPED_FLOOR: f64 = 1e-3;
+/// From so many CPUs busy on average a command can queue behind itself.
+const SEVERAL_CPUS: f64 = 1.05;
+/// Share of one CPU that others must have used to make them the cause.
+const OTHERS: f64 = 0.1;
 /// Mean seconds a run below which queueing is the ordinary cost of starting.
 const QUEUED_FLOOR: f64 = 300e-6;
 /// CPU of background processes below which nobody needs to know.
@@ -181,12 +185,28 @@ fn queue(
     // A command that has all CPUs to itself queues behind itself.
     let cpu = slices.user + slices.system + slices.hidden_cpu.unwrap_or(0.0);
     let cpus = recording.host.cpus.unwrap_or(u64::MAX) as f64;
-    if cpu >= ALL_CPUS * cpus * slices.wall {
+    if cpu >= ALL_CPUS * cpus * slices.wall
+        || queues_behind_itself(recording, counts, cpu / slices.wall)
+    {
         return None;
     }
     let without = figures.without_queueing.as_deref();
     let text = words::queueing(queued / slices.wall, counts.queued, counts.runs, without);
     Some(Finding::new(Tier::Warning, Cause::CpuQueue, text))
+}
+
+/// Whether a command that keeps several CPUs busy had them to itself: the machine ran nothing else
+/// worth naming meanwhile.
+fn queues_behind_itself(recording: &Recording, counts: &Counts, cpus_busy: f64) -> bool {
+    let counter = |key: &str| recording.machine.get(key).copied();
+    let (Some(busy), Some(observed)) = (counter("busy_s"), counter("observed_s")) else {
+        return false;
+    };
+    let own: f64 = recording
+        .measured_fields(&["user_s", "system_s", "orphan_cpu_s", "tree_cpu_s"])
+        .map(|sample| sample.tree_cpu().as_secs_f64())
+        .sum();
+    counts.runs == counts.all && cpus_busy >= SEVERAL_CPUS && busy - own < OTHERS * observed
 }
 
 fn stopped(counts: &Counts, slices: &Slices) -> Option<Finding> {

@@ -134,6 +134,16 @@ fn parallel_work_counts_busy_cpus() {
 }
 
 #[test]
+fn a_pipeline_alone_on_the_machine_queues_behind_itself() {
+    let mut alone = recording(vec![run(100, 160, 50); 5]);
+    alone.machine = [("busy_s".into(), 0.82), ("observed_s".into(), 0.5)].into();
+    assert_eq!(judged(&alone).tier, Tier::None);
+    let mut beside = alone.clone();
+    beside.machine.insert("busy_s".into(), 1.0);
+    assert_eq!(judged(&beside).findings[0].cause, Some(Cause::CpuQueue));
+}
+
+#[test]
 fn expected_waiting_is_silent() {
     let mut recording = recording(vec![run(100, 10, 0); 10]);
     recording.conditions.expect_wait = true;

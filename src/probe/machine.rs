@@ -27,6 +27,7 @@ pub(crate) struct Snapshot {
     clock: u64,
     vmstat: Option<[u64; vmstat::NAMES.len()]>,
     steal: Option<Duration>,
+    busy: Option<Duration>,
     pressure: [Option<Duration>; PRESSURES.len()],
     hugepages: Option<hugepages::Hugepages>,
     limit_hits: Option<u64>,
@@ -54,6 +55,8 @@ impl Reader {
         let mut all = Snapshot {
             vmstat: self.text("/proc/vmstat").map(vmstat::parse),
             steal: self.text("/proc/stat").and_then(steal::parse),
+            // of the text that was just read
+            busy: steal::busy(&self.buffer),
             hugepages: self.text("/proc/meminfo").and_then(hugepages::parse),
             ..Snapshot::default()
         };
@@ -151,6 +154,9 @@ impl Meter {
         };
         if let Some(seconds) = time(before.steal, after.steal) {
             sum("steal_s", seconds);
+        }
+        if let Some(seconds) = time(before.busy, after.busy) {
+            sum("busy_s", seconds);
         }
         for (place, (_, key)) in PRESSURES.iter().enumerate() {
             if let Some(seconds) = time(before.pressure[place], after.pressure[place]) {
