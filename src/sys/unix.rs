@@ -29,6 +29,8 @@ pub(crate) struct Launch {
     pub(crate) stdio: [i32; 3],
     /// An open `cgroup.procs` of the group to enter, or a negative number.
     pub(crate) cgroup: i32,
+    /// The open folder of that group, to be started in it instead; or a negative number.
+    pub(crate) folder: i32,
     /// Wait before exec until released, so that counters can be opened on the process.
     pub(crate) held: bool,
 }

@@ -76,6 +76,7 @@ fn once(
     let launch = Launch {
         stdio: [null.as_raw_fd(); 3],
         cgroup: -1,
+        folder: -1,
         held: false,
     };
     let started = spawner.start(program, slots, &launch)?;

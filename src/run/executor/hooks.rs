@@ -119,6 +119,7 @@ impl Hook {
         let launch = Launch {
             stdio: [null, output, error],
             cgroup: -1,
+            folder: -1,
             held: false,
         };
         means.slots.set_padding(None);

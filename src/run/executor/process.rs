@@ -195,6 +195,7 @@ impl<'p> ProcessExecutor<'p> {
         let launch = Launch {
             stdio: streams.stdio(&self.null, stderr),
             cgroup: self.bench.arm(task.request.benchmark, task.request.phase),
+            folder: self.bench.folder(),
             held: task.watch.is_some(),
         };
         let (read, write) = streams.pipe.take().unzip();

@@ -220,7 +220,8 @@ fn memory_limit_of(folder: &Path, unified: bool) -> Option<MemoryLimit> {
 pub(crate) struct OwnGroup {
     folder: PathBuf,
     /// Held open and locked, so that others see that somebody uses it.
-    _lock: File,
+    /// The folder itself, locked while we live.
+    lock: File,
     /// Where a process enters by writing `0`.
     procs: File,
     /// `cpu.stat`, or `cpuacct.usage` of version 1.
@@ -286,7 +287,7 @@ impl OwnGroup {
             io: File::open(folder.join("io.pressure")).ok(),
             memory: File::open(folder.join("memory.pressure")).ok(),
             folder: folder.to_path_buf(),
-            _lock: lock,
+            lock,
             unified,
         })
     }
@@ -294,6 +295,11 @@ impl OwnGroup {
     /// The descriptor to which a process writes `0` to enter.
     pub(crate) fn entrance(&self) -> i32 {
         self.procs.as_raw_fd()
+    }
+
+    /// The folder in which a process can be started, with version 2.
+    pub(crate) fn folder(&self) -> Option<i32> {
+        self.unified.then(|| self.lock.as_raw_fd())
     }
 
     /// Whether it is of version 2.

@@ -7,6 +7,8 @@ mod descendants;
 mod empty;
 pub(crate) mod guard;
 mod host;
+mod into;
+mod memory;
 pub(crate) mod perf_event;
 mod procfs;
 pub(crate) mod ptrace;

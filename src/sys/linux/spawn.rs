@@ -1,46 +1,25 @@
 //! Starts a process by `clone(2)` with shared memory, the parent standing still until exec: no page
 //! table is copied, and the child can leave its own stamp where we read it.
 //!
-//! `clone` and not `clone3`: container runtimes refuse the latter, and nothing of it is needed.
+//! `clone` and not `clone3`: container runtimes refuse the latter, and nothing of it is needed but
+//! where a long run is started in a control group (see [`super::into`]).
 //! In the child only [`obey`] runs: system calls on memory prepared before, no allocation, no lock.
 
 use std::ffi::{CStr, c_void};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::ptr;
-use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use nix::sys::signal::SigSet;
 
 use super::CpuMask;
+use super::memory::{ACCOUNT, Memory, Report};
 use super::ptrace::Filter;
 use crate::sample::host::Stamp;
 use crate::sys::command::{self, refusal};
 use crate::sys::unix::{self, Cpus, Launch};
 use crate::sys::{Error, Prepared, Slots, clock};
-
-/// Bytes of the child's stack, without the guard page below it.
-const STACK: usize = 64 * 1024;
-/// The guard page; no smaller than a page anywhere.
-const GUARD: usize = 64 * 1024;
-
-/// Room for the text of `schedstat`: three numbers of at most 20 digits.
-const ACCOUNT: usize = 64;
-
-/// Where the child leaves what we want to know. Mapped shared, so that it also works where the
-/// child gets a copy of our memory.
-#[repr(C)]
-#[derive(Debug)]
-struct Report {
-    /// The monotonic clock just before exec, in nanoseconds.
-    stamp: AtomicU64,
-    /// What failed: a [`Step`], or 0.
-    step: AtomicI32,
-    /// Its error number.
-    errno: AtomicI32,
-    /// `/proc/self/schedstat` just before the stamp; ends with a NUL.
-    account: [AtomicU8; ACCOUNT],
-}
 
 /// What the child does, in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,61 +62,6 @@ struct Orders {
     argv: *const *const libc::c_char,
     envp: *const *const libc::c_char,
     report: *const Report,
-}
-
-/// Private memory that outlives every child: a stack above a guard, and the report.
-#[derive(Debug)]
-struct Memory {
-    stack: *mut c_void,
-    report: *mut c_void,
-}
-
-impl Memory {
-    fn new() -> Result<Self, Error> {
-        let stack = map(GUARD + STACK, libc::MAP_PRIVATE | libc::MAP_STACK)?;
-        let report = map(size_of::<Report>(), libc::MAP_SHARED)?;
-        // SAFETY: the mapping is that large and ours; the guard is its lower part, and touching
-        // the upper part now keeps page faults out of the runs.
-        unsafe {
-            libc::mprotect(stack, GUARD, libc::PROT_NONE);
-            ptr::write_bytes(stack.byte_add(GUARD).cast::<u8>(), 1, STACK);
-        }
-        Ok(Self { stack, report })
-    }
-
-    fn stack_top(&self) -> *mut c_void {
-        // SAFETY: one past the end of the mapping, which is aligned to a page.
-        unsafe { self.stack.byte_add(GUARD + STACK) }
-    }
-
-    fn report(&self) -> &Report {
-        // SAFETY: mapped as long as `self` lives, aligned to a page, and zero is a valid report.
-        // Children write it too, which is why it consists of atomics.
-        unsafe { &*self.report.cast::<Report>() }
-    }
-}
-
-impl Drop for Memory {
-    fn drop(&mut self) {
-        // SAFETY: our own mappings, used by no one else: a child sharing them has executed.
-        unsafe {
-            libc::munmap(self.stack, GUARD + STACK);
-            libc::munmap(self.report, size_of::<Report>());
-        }
-    }
-}
-
-fn map(size: usize, kind: i32) -> Result<*mut c_void, Error> {
-    let (access, flags) = (
-        libc::PROT_READ | libc::PROT_WRITE,
-        kind | libc::MAP_ANONYMOUS,
-    );
-    // SAFETY: a new anonymous mapping touches nothing that exists.
-    let address = unsafe { libc::mmap(ptr::null_mut(), size, access, flags, -1, 0) };
-    if address == libc::MAP_FAILED {
-        return Err(Error::last("mmap"));
-    }
-    Ok(address)
 }
 
 /// A process that was started.
@@ -253,7 +177,7 @@ impl Spawner {
         report.stamp.store(0, Ordering::Relaxed);
         report.step.store(0, Ordering::Relaxed);
         report.account[0].store(0, Ordering::Relaxed);
-        let (asked, pid) = self.clone_child(&mut orders, launch.held)?;
+        let (asked, pid) = self.clone_child(&mut orders, launch)?;
         if pid < 0 {
             return match -pid {
                 libc::ENOSYS | libc::EPERM | libc::EINVAL => {
@@ -304,7 +228,8 @@ impl Spawner {
     }
 
     /// The clone itself: the clock before it, and the process id or a negative error number.
-    fn clone_child(&self, orders: &mut Orders, held: bool) -> Result<(u64, i32), Error> {
+    fn clone_child(&self, orders: &mut Orders, launch: &Launch) -> Result<(u64, i32), Error> {
+        let held = launch.held;
         // A held child waits, and we must not stand still meanwhile: it gets a copy of our memory.
         let sharing = if held {
             0
@@ -324,11 +249,10 @@ impl Spawner {
         // CLONE_VM it shares our memory, and with CLONE_VFORK we stand still until it has executed
         // or ended, so `orders` and all it points to stay valid and unchanged. It is one thread
         // with all signals blocked, and calls only what is safe there.
-        let pid = unsafe { libc::clone(obey, stack, sharing | libc::SIGCHLD, argument) };
-        let pid = if pid < 0 {
-            -nix::errno::Errno::last_raw()
-        } else {
-            pid
+        let direct = || unsafe { libc::clone(obey, stack, sharing | libc::SIGCHLD, argument) };
+        let pid = match Self::clone_in_group(argument, launch) {
+            Some(pid) => pid,
+            None => nix::errno::Errno::result(direct()).unwrap_or_else(|errno| -(errno as i32)),
         };
         if pid > 0 {
             // Before the mask is restored, so that a signal waiting there already reaches it.
@@ -340,6 +264,23 @@ impl Spawner {
         }
         before.thread_set_mask().map_err(refused)?;
         Ok((asked, pid))
+    }
+
+    /// Starts the child in its group where that can be done and pays; `None` where it enters it.
+    fn clone_in_group(argument: *mut c_void, launch: &Launch) -> Option<i32> {
+        if launch.folder < 0 {
+            return None;
+        }
+        // SAFETY: `argument` is our `Orders`, its cgroup not looked at where it is negative; the
+        // child runs `obey` in a copy of our memory, as the one thread, with all signals blocked.
+        let pid = unsafe {
+            let orders = argument.cast::<Orders>();
+            let entrance = std::mem::replace(&mut (*orders).cgroup, -1);
+            let pid = super::into::clone_into(launch.folder, launch.held, obey, argument);
+            (*orders).cgroup = entrance;
+            pid
+        };
+        (pid > 0).then_some(pid)
     }
 
     /// The starting stamp of a process that may not have got as far yet.

@@ -97,6 +97,11 @@ impl OwnGroup {
         -1
     }
 
+    /// Nowhere.
+    pub(crate) fn folder(&self) -> Option<i32> {
+        None
+    }
+
     /// No.
     pub(crate) fn unified(&self) -> bool {
         false
