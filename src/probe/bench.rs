@@ -46,13 +46,7 @@ pub(crate) struct Bench {
     io: Option<File>,
     reader: Reader,
     meters: Vec<Meter>,
-    /// The last run was long.
-    long: bool,
 }
-
-/// Runs at least this long are started in the group, shorter ones enter it: entering waits for the
-/// kernel unless somebody entered just before.
-const LONG: Duration = Duration::from_millis(3);
 
 /// Descriptors below which sources that keep files open are left out: the runs and the exports need
 /// them more.
@@ -79,7 +73,6 @@ impl Bench {
             io: None,
             reader: Reader::new(),
             meters: (0..benchmarks).map(|_| Meter::default()).collect(),
-            long: true,
         };
         if room {
             bench.regroup();
@@ -101,10 +94,9 @@ impl Bench {
         self.group.as_ref().map_or(-1, OwnGroup::entrance)
     }
 
-    /// The folder of the group for a process that is better started there, or -1.
+    /// The folder of the group, in which a process can be started, or -1.
     pub(crate) fn folder(&self) -> i32 {
-        let group = self.group.as_ref().filter(|_| self.long);
-        group.and_then(OwnGroup::folder).unwrap_or(-1)
+        self.group.as_ref().and_then(OwnGroup::folder).unwrap_or(-1)
     }
 
     /// The process runs. Does something only beside runs that do not count.
@@ -181,7 +173,6 @@ impl Bench {
 
     /// A measured run has been put together.
     pub(crate) fn note(&mut self, benchmark: usize, phase: Phase, wall: Duration) {
-        self.long = wall >= LONG;
         if let Some(meter) = self.meters.get_mut(benchmark) {
             if phase == Phase::Measured {
                 meter.after(&mut self.reader, wall);

@@ -49,6 +49,12 @@ impl Memory {
         Ok(Self { stack, report })
     }
 
+    /// The lower end of the stack, above the guard, and its size.
+    pub(super) fn stack(&self) -> (*mut c_void, usize) {
+        // SAFETY: within the mapping.
+        (unsafe { self.stack.byte_add(GUARD) }, STACK)
+    }
+
     pub(super) fn stack_top(&self) -> *mut c_void {
         // SAFETY: one past the end of the mapping, which is aligned to a page.
         unsafe { self.stack.byte_add(GUARD + STACK) }

@@ -2,7 +2,7 @@
 //! table is copied, and the child can leave its own stamp where we read it.
 //!
 //! `clone` and not `clone3`: container runtimes refuse the latter, and nothing of it is needed but
-//! where a long run is started in a control group (see [`super::into`]).
+//! where a process is started in a control group (see [`super::into`]).
 //! In the child only [`obey`] runs: system calls on memory prepared before, no allocation, no lock.
 
 use std::ffi::{CStr, c_void};
@@ -14,6 +14,7 @@ use std::time::Duration;
 use nix::sys::signal::SigSet;
 
 use super::CpuMask;
+use super::into;
 use super::memory::{ACCOUNT, Memory, Report};
 use super::ptrace::Filter;
 use crate::sample::host::Stamp;
@@ -250,7 +251,7 @@ impl Spawner {
         // or ended, so `orders` and all it points to stay valid and unchanged. It is one thread
         // with all signals blocked, and calls only what is safe there.
         let direct = || unsafe { libc::clone(obey, stack, sharing | libc::SIGCHLD, argument) };
-        let pid = match Self::clone_in_group(argument, launch) {
+        let pid = match self.clone_in_group(argument, launch) {
             Some(pid) => pid,
             None => nix::errno::Errno::result(direct()).unwrap_or_else(|errno| -(errno as i32)),
         };
@@ -266,17 +267,22 @@ impl Spawner {
         Ok((asked, pid))
     }
 
-    /// Starts the child in its group where that can be done and pays; `None` where it enters it.
-    fn clone_in_group(argument: *mut c_void, launch: &Launch) -> Option<i32> {
+    /// Starts the child in its group; `None` where that cannot be done, and it enters the group.
+    fn clone_in_group(&self, argument: *mut c_void, launch: &Launch) -> Option<i32> {
         if launch.folder < 0 {
             return None;
         }
-        // SAFETY: `argument` is our `Orders`, its cgroup not looked at where it is negative; the
-        // child runs `obey` in a copy of our memory, as the one thread, with all signals blocked.
+        let orders = argument.cast::<Orders>();
+        // SAFETY: `argument` is our `Orders`; a negative cgroup is not looked at. The child runs
+        // `obey` as the one thread, with all signals blocked: in a copy of our memory, or in ours on
+        // a stack that nobody uses, while we stand still.
         let pid = unsafe {
-            let orders = argument.cast::<Orders>();
             let entrance = std::mem::replace(&mut (*orders).cgroup, -1);
-            let pid = super::into::clone_into(launch.folder, launch.held, obey, argument);
+            let pid = if launch.held || !into::SHARES {
+                into::clone_copy(launch.folder, launch.held, obey, argument)
+            } else {
+                into::clone_sharing(launch.folder, self.memory.stack(), obey, argument)
+            };
             (*orders).cgroup = entrance;
             pid
         };
