@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{PROBES, hugepages, steal};
+use super::{PROBES, Probe, When, hugepages, steal};
 use crate::evidence::Availability;
 use crate::sys::platform;
 
-/// Facts by key; what is not known is absent. `evidence` tells for each source `ready`, or why not.
+/// Facts by key; what is not known is absent. `evidence` tells for each source
+/// that plain runs use `ready`, or why not.
 pub(crate) fn facts() -> BTreeMap<String, Value> {
     let mut facts = BTreeMap::new();
     let mut buffer = Vec::new();
@@ -29,7 +30,9 @@ pub(crate) fn facts() -> BTreeMap<String, Value> {
     if let Some(limit) = platform::memory_limit() {
         facts.insert("memory_limit_bytes".into(), limit.bytes.into());
     }
-    let evidence = PROBES.iter().map(|probe| {
+    // Closing switch records waits for the kernel: only the doctor tries what plain runs do not use.
+    let used = |probe: &&Probe| matches!(probe.when, When::Run | When::Batch | When::Beside);
+    let evidence = PROBES.iter().filter(used).map(|probe| {
         let state = match (probe.availability)() {
             Availability::Ready(()) => "ready".to_owned(),
             Availability::Missing(missing) => missing.reason,
@@ -45,10 +48,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_source_has_a_state() {
+    fn every_source_of_plain_runs_has_a_state() {
         let facts = facts();
         let evidence = facts.get("evidence").unwrap().as_object().unwrap();
-        assert_eq!(evidence.len(), PROBES.len());
+        let used = PROBES
+            .iter()
+            .filter(|one| one.when != When::Diagnostic && one.when != When::Wish);
+        assert_eq!(evidence.len(), used.count());
         assert_eq!(evidence.get("rusage"), Some(&Value::from("ready")));
     }
 }
