@@ -27,11 +27,25 @@ pub(super) fn warnings(wall: &Series, resolution: f64) -> Vec<Warning> {
     };
     findings(wall, floors)
         .iter()
+        .filter(|finding| matters(finding, wall))
         .map(|finding| Warning {
             id: finding.id(),
             text: sentence(finding, wall),
         })
         .collect()
+}
+
+/// Share of the median by which runs far outside must move the mean to be worth a word.
+const MOVES_THE_MEAN: f64 = 0.01;
+
+/// Whether a finding changes what the report says: a far run among many moves no number.
+fn matters(finding: &Finding, wall: &Series) -> bool {
+    let Finding::Outliers(far) = finding else {
+        return true;
+    };
+    let median = wall.median();
+    let moved: f64 = far.iter().map(|one| one.value - median).sum();
+    moved.abs() >= MOVES_THE_MEAN * median * wall.runs() as f64
 }
 
 fn sentence(finding: &Finding, wall: &Series) -> String {
@@ -110,4 +124,23 @@ pub fn no_interval(runs: usize, level: f64) -> Option<String> {
     let fewest = order::fewest_runs(0.5, level)?;
     let plural = if runs == 1 { "" } else { "s" };
     (runs < fewest).then(|| format!("no interval: {runs} run{plural}, {fewest} are the fewest"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_far_run_is_told_only_where_it_moves_the_mean() {
+        let series = |far: f64| {
+            let near = (0..60).map(|run| 0.030 + 1e-6 * f64::from(run % 7));
+            Series::new(near.chain([far]).collect()).unwrap()
+        };
+        let ids = |far: f64| -> Vec<&str> {
+            let told = warnings(&series(far), 1e-9);
+            told.iter().map(|one| one.id).collect()
+        };
+        assert!(!ids(0.032).contains(&"outliers"));
+        assert!(ids(0.090).contains(&"outliers"));
+    }
 }
