@@ -6,9 +6,8 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use super::Document;
-use super::json::{Codes, Sizes, Times, point};
+use super::json::hyperfine_one;
 use crate::analysis::Subject;
-use crate::metric::WALL;
 
 /// Writes the file.
 pub(super) fn write(out: &mut dyn Write, document: &Document<'_>) -> io::Result<()> {
@@ -41,19 +40,9 @@ struct One<'a>(&'a Subject<'a>);
 impl Serialize for One<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let (subject, recording) = (self.0, self.0.recording);
-        let wall = point(subject, WALL);
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("command", recording.name())?;
-        map.serialize_entry("mean", &wall.mean)?;
-        map.serialize_entry("stddev", &wall.stddev)?;
-        map.serialize_entry("median", &wall.median)?;
-        map.serialize_entry("user", &point(subject, "user").mean)?;
-        map.serialize_entry("system", &point(subject, "sys").mean)?;
-        map.serialize_entry("min", &wall.min)?;
-        map.serialize_entry("max", &wall.max)?;
-        map.serialize_entry("times", &Times(recording))?;
-        map.serialize_entry("memory_usage_byte", &Sizes(recording))?;
-        map.serialize_entry("exit_codes", &Codes(recording))?;
+        hyperfine_one(&mut map, subject)?;
         if !recording.conditions.parameters.is_empty() {
             map.serialize_entry("parameters", &recording.conditions.parameters)?;
         }

@@ -51,26 +51,38 @@ pub(super) struct Outcome<'a> {
     pub(super) host: Option<&'a Host>,
 }
 
+/// What hyperfine 1 tells of a command, between its name and its parameters.
+///
+/// # Errors
+/// Those of the map.
+pub(in crate::report) fn hyperfine_one<M: SerializeMap>(
+    map: &mut M,
+    subject: &Subject<'_>,
+) -> Result<(), M::Error> {
+    let recording = subject.recording;
+    let wall = point(subject, WALL);
+    map.serialize_entry("mean", &wall.mean)?;
+    map.serialize_entry("stddev", &wall.stddev)?;
+    map.serialize_entry("median", &wall.median)?;
+    map.serialize_entry("user", &point(subject, "user").mean)?;
+    map.serialize_entry("system", &point(subject, "sys").mean)?;
+    map.serialize_entry("min", &wall.min)?;
+    map.serialize_entry("max", &wall.max)?;
+    map.serialize_entry("times", &Times(recording))?;
+    map.serialize_entry("memory_usage_byte", &Sizes(recording))?;
+    map.serialize_entry("exit_codes", &Codes(recording))
+}
+
 impl Serialize for Outcome<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let subject = self.subject;
         let recording = subject.recording;
-        let wall = point(subject, WALL);
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("command", &recording.conditions.command)?;
         if let Some(name) = &recording.conditions.name {
             map.serialize_entry("name", name)?;
         }
-        map.serialize_entry("mean", &wall.mean)?;
-        map.serialize_entry("stddev", &wall.stddev)?;
-        map.serialize_entry("median", &wall.median)?;
-        map.serialize_entry("user", &point(subject, "user").mean)?;
-        map.serialize_entry("system", &point(subject, "sys").mean)?;
-        map.serialize_entry("min", &wall.min)?;
-        map.serialize_entry("max", &wall.max)?;
-        map.serialize_entry("times", &Times(recording))?;
-        map.serialize_entry("memory_usage_byte", &Sizes(recording))?;
-        map.serialize_entry("exit_codes", &Codes(recording))?;
+        hyperfine_one(&mut map, subject)?;
         if !recording.conditions.parameters.is_empty() {
             map.serialize_entry("parameters", &Parameters(recording))?;
         }

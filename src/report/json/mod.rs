@@ -21,7 +21,7 @@ use crate::sample::Host;
 use crate::sample::recording::SCHEMA;
 use crate::stats::{Estimate, Interval};
 
-pub(super) use hyperfine::{Codes, Sizes, Times, point};
+pub(super) use hyperfine::{hyperfine_one, point};
 pub(super) use ours::Ours;
 
 /// Serialises an object from its keys and values, in that order.
