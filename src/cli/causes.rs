@@ -30,12 +30,7 @@ pub(crate) fn help(id: &str) -> Result<String, Problem> {
 
 fn unknown(id: &str) -> Problem {
     let ids = ALL_CAUSES.iter().map(|cause| cause.id());
-    let near = ids.clone().max_by(|a, b| {
-        let close = |name: &str| strsim::jaro_winkler(name, id);
-        close(a).total_cmp(&close(b))
-    });
-    let guess = near
-        .filter(|name| strsim::jaro_winkler(name, id) > 0.8)
+    let guess = crate::unit::closest(id, ids.clone(), 0.8)
         .map(|name| format!("did you mean `{name}`?\n"))
         .unwrap_or_default();
     let all: Vec<&str> = ids.collect();

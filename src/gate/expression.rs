@@ -252,11 +252,9 @@ fn shown(text: &str) -> String {
     crate::unit::display_escaped(text.as_ref()).into_owned()
 }
 
-/// The known word that `word` was probably meant to be (Jaro and Winkler 1990).
+/// The known word that `word` was probably meant to be.
 pub(super) fn closest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
-    let scored = known.map(|candidate| (strsim::jaro_winkler(word, candidate), candidate));
-    let (score, best) = scored.max_by(|a, b| a.0.total_cmp(&b.0))?;
-    (score > 0.75).then(|| best.to_string())
+    crate::unit::closest(word, known, 0.75).map(str::to_owned)
 }
 
 fn find_operator(text: &str) -> Option<(usize, &'static Operator)> {

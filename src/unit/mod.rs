@@ -4,6 +4,7 @@
 //! where a word came from.
 
 mod escape;
+mod likeness;
 mod parse;
 mod print;
 mod scale;
@@ -12,6 +13,7 @@ mod time;
 use std::fmt;
 
 pub use escape::display_escaped;
+pub use likeness::closest;
 pub use parse::{Quantity, UnitError, parse_bytes, parse_duration, parse_percent, parse_ratio};
 pub use print::{
     decimal_percent, decimals_of_width, exact_duration, fixed, human_bytes, human_duration,

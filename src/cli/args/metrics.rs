@@ -79,17 +79,13 @@ fn find(name: &str) -> Result<&'static Metric, Problem> {
     let alias = ALIASES.iter().find(|(theirs, _)| *theirs == name);
     let id = alias.map_or(name, |(_, ours)| ours);
     Metric::from_id(id).ok_or_else(|| {
-        let near = METRICS
-            .iter()
-            .map(|metric| metric.id)
-            .chain(ALIASES.iter().map(|(theirs, _)| *theirs))
-            .map(|known| (strsim::jaro_winkler(name, known), known))
-            .filter(|(likeness, _)| *likeness > 0.8)
-            .max_by(|a, b| a.0.total_cmp(&b.0));
+        let theirs = ALIASES.iter().map(|(theirs, _)| *theirs);
+        let known = METRICS.iter().map(|metric| metric.id).chain(theirs);
+        let near = crate::unit::closest(name, known, 0.8);
         let ids: Vec<&str> = METRICS.iter().map(|metric| metric.id).collect();
         let help = near.map_or_else(
             || format!("default, time, all, or some of: {}", ids.join(", ")),
-            |(_, known)| format!("did you mean `{known}`?"),
+            |known| format!("did you mean `{known}`?"),
         );
         Problem::new(format!("--metrics: there is no metric `{name}`")).help(Some(help))
     })
