@@ -1,8 +1,10 @@
-//! Real pairs of equal commands, and of commands that differ by 1%: how often a verdict is given.
+//! Decisions on real commands: how often a verdict is given of equal commands and of commands that
+//! differ by 1%, and how often a gate on a regression fails.
 //!
-//! `cargo build --release && cargo run --release --example aa [PAIRS]` prints a table. `OFFBENCH`
-//! names another program than target/release/offbench; `HYPERFINE` and `HYPERFINE2` add those two
-//! tools, 1.x and 2.x. Conditions: the machine as it is, and with a busy loop that begins halfway.
+//! `cargo build --release && cargo run --release --example aa [PAIRS]` prints a table of verdicts,
+//! `… --example aa gates [INVOCATIONS]` one of gates. `OFFBENCH` names another program than
+//! target/release/offbench; `HYPERFINE` and `HYPERFINE2` add those two tools, 1.x and 2.x, to the
+//! verdicts. Conditions: the machine as it is, and with a busy loop that begins halfway.
 
 #![allow(
     clippy::print_stdout,
@@ -31,6 +33,9 @@ fn main() -> Any<()> {
                 .map_or(Ok(u64::MAX), |turns| turns.parse())?,
         );
         return Ok(());
+    }
+    if arguments.get(1).is_some_and(|word| word == "gates") {
+        return gates(arguments.get(2).map_or(Ok(100), |count| count.parse())?);
     }
     let pairs = arguments.get(1).map_or(Ok(60), |pairs| pairs.parse())?;
     table(pairs)
@@ -128,6 +133,60 @@ fn table(pairs: u32) -> Any<()> {
         }
     }
     Ok(())
+}
+
+/// What `--max-regression 5%` decides with 30 runs of a 20 ms loop, against the old command in the
+/// same invocation and against a baseline that an earlier one has saved.
+fn gates(invocations: u32) -> Any<()> {
+    let program = std::env::current_exe()?.display().to_string();
+    let turns = calibrate(Duration::from_millis(20));
+    let command = |turns: u64| format!("{program} spin {turns}");
+    let old = command(turns);
+    let saved = std::env::temp_dir().join(format!("baseline-{}.json", std::process::id()));
+    let saved = saved.display().to_string();
+    println!("| new command | against | ok | unsure | fail | of |");
+    println!("| --- | --- | --- | --- | --- | --- |");
+    for (name, new) in [
+        ("unchanged", old.clone()),
+        ("10% slower", command(turns + turns / 10)),
+    ] {
+        let mut counts = [[0_u32; 3]; 2];
+        for seed in 0..invocations {
+            // A baseline of its own each time: one unlucky baseline would decide all of them.
+            decide(&["--save-baseline", &saved, &old], seed)?;
+            let baseline = decide(&["--baseline", &saved, GATE, &new], seed)?;
+            let beside = decide(&[GATE, &old, &new], seed)?;
+            counts[0][beside] += 1;
+            counts[1][baseline] += 1;
+        }
+        for (against, [ok, unsure, fail]) in
+            ["the same invocation", "a baseline"].iter().zip(counts)
+        {
+            println!("| {name} | {against} | {ok} | {unsure} | {fail} | {invocations} |");
+        }
+    }
+    std::fs::remove_file(saved)?;
+    Ok(())
+}
+
+const GATE: &str = "--max-regression=5%";
+
+/// 0 if all gates are ok, 1 if one is unsure, 2 if one failed.
+fn decide(arguments: &[&str], seed: u32) -> Any<usize> {
+    let path = std::env::var("OFFBENCH").unwrap_or_else(|_| "target/release/offbench".to_owned());
+    let status = Command::new(path)
+        .args(["-N", "-r", "30", "--style", "none", "--strict"])
+        .args(["--seed", &seed.to_string()])
+        .args(arguments)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()?;
+    match status.code() {
+        Some(0) => Ok(0),
+        Some(4) => Ok(1),
+        Some(3) => Ok(2),
+        _ => Err(format!("{arguments:?} ended with {status}").into()),
+    }
 }
 
 /// A process that keeps a CPU busy after a while, ended when dropped.
