@@ -4,19 +4,21 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 
 use super::args::{Job, Target};
+use super::write::holds_something;
 use crate::analysis::Analysis;
 use crate::gate::Verdict;
-use crate::report::jsonl;
+use crate::report::{Format, jsonl};
 use crate::run::Event;
-use crate::sample::{Conditions, Host};
+use crate::sample::{Conditions, Host, Phase};
 
 /// The format that is written so.
 pub(crate) const FORMAT: &str = "jsonl";
 
-/// A file that grows line by line. The old content stays until the first run has been made.
+/// A file that grows line by line. An old content stays until the first measured run is over.
 #[derive(Debug, Default)]
 pub(crate) struct Journal {
     target: Option<Target>,
+    /// What is written once the target is opened.
     first: Vec<u8>,
     sink: Option<Sink>,
     error: Option<io::Error>,
@@ -76,8 +78,29 @@ impl Journal {
             request, sample, ..
         } = event
         {
-            self.write(|out| jsonl::run(out, request.benchmark, sample));
+            let line = |out: &mut dyn Write| jsonl::run(out, request.benchmark, sample);
+            if sample.phase == Phase::Warmup && self.spares() {
+                self.error = self.error.take().or(line(&mut self.first).err());
+            } else {
+                self.write(line);
+            }
         }
+    }
+
+    /// Whether there is one.
+    pub(crate) fn is_kept(&self) -> bool {
+        self.target.is_some()
+    }
+
+    /// Whether lines of this format already stand in the target.
+    pub(crate) fn began(&self, format: &Format) -> bool {
+        format.id == FORMAT && self.sink.is_some()
+    }
+
+    /// Whether an earlier content still stands in the target.
+    fn spares(&self) -> bool {
+        let old = |target: &Target| matches!(target, Target::File(path) if holds_something(path));
+        self.sink.is_none() && self.target.as_ref().is_some_and(old)
     }
 
     /// The lines after the last run, and what went wrong with any.

@@ -80,28 +80,29 @@ pub(crate) fn everything(
             written.kept = true;
             continue;
         }
-        let (place, result) = match target {
-            Target::File(path) if format.id == journal::FORMAT => (
-                path.display().to_string(),
-                journal.finish(analysis, verdicts),
-            ),
-            Target::Stdout if format.id == journal::FORMAT => (
-                "standard output".to_string(),
-                journal.finish(analysis, verdicts),
-            ),
-            Target::File(path) if job.outputs.appends(format, path) => {
-                (path.display().to_string(), append(path, format, &document))
+        // Without a journal nothing was run: the file is made of what was read.
+        let grown = format.id == journal::FORMAT && journal.is_kept();
+        let result = match target {
+            Target::File(path) if !grown && job.outputs.appends(format, path) => {
+                append(path, format, &document)
             }
-            Target::File(path) if fitness == Fitness::Empty && holds_something(path) => {
+            Target::File(path)
+                if fitness == Fitness::Empty && !journal.began(format) && holds_something(path) =>
+            {
                 written
                     .stale
                     .push(display_escaped(path.as_os_str()).into_owned());
                 continue;
             }
-            Target::File(path) => (path.display().to_string(), replace(path, format, &document)),
-            Target::Stdout => ("standard output".to_string(), to_stdout(format, &document)),
+            _ if grown => journal.finish(analysis, verdicts),
+            Target::File(path) => replace(path, format, &document),
+            Target::Stdout => to_stdout(format, &document),
         };
         if let Err(error) = result {
+            let place = match target {
+                Target::File(path) => path.display().to_string(),
+                Target::Stdout => "standard output".to_string(),
+            };
             written.exports.push((format.id, place, error));
         }
     }
@@ -222,7 +223,7 @@ fn append(path: &Path, format: &Format, document: &Document<'_>) -> io::Result<(
 }
 
 /// Whether a file has a content to lose.
-fn holds_something(path: &Path) -> bool {
+pub(crate) fn holds_something(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|known| known.is_file() && known.len() > 0)
 }
 

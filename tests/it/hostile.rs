@@ -65,7 +65,7 @@ fn a_pipe_is_no_input_for_many_runs() {
 fn what_was_never_measured_replaces_no_export() {
     let folder = Folder::new();
     for command in ["false", "--shell=sh 'kill -9 $$'", "--setup false true"] {
-        for format in ["json", "csv", "markdown", "junit", "openmetrics"] {
+        for format in ["json", "jsonl", "csv", "markdown", "junit", "openmetrics"] {
             folder.write("o", "KEEP");
             let script = format!("$T -r2 --export-{format} o {command}");
             let found = sh(&folder, &script);

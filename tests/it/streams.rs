@@ -133,6 +133,30 @@ fn documents_on_stdout_are_alone_there() {
 }
 
 #[test]
+fn json_lines_come_of_saved_files_too() {
+    let folder = Folder::new();
+    folder.measure(["-w1", "-r3", "true"]);
+    let out = ["--compare", "out.json", "--export-jsonl"];
+    let found = folder.offbench(out).arg("o").run();
+    assert_eq!(found.code(), Some(0), "{found:?}");
+    let of_type = |kind: &str| {
+        let lines = folder.read("o");
+        let lines = lines
+            .lines()
+            .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+        lines.filter(|line| line["type"] == kind).count()
+    };
+    assert_eq!(
+        (of_type("header"), of_type("run"), of_type("summary")),
+        (1, 4, 1)
+    );
+    let found = folder.offbench(out).arg("-").run();
+    // but for the command line in the first
+    let rest = |text: &str| text.split_once('\n').unwrap().1.to_owned();
+    assert_eq!(rest(&found.stdout()), rest(&folder.read("o")));
+}
+
+#[test]
 fn targets_that_cannot_be_written_are_all_named_before_anything_runs() {
     let folder = Folder::new();
     let args = [
