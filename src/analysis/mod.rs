@@ -9,6 +9,7 @@ pub mod noise;
 pub mod pace;
 mod sentence;
 pub mod sessions;
+mod share;
 mod summaries;
 mod warning;
 
@@ -109,6 +110,13 @@ impl Subject<'_> {
     #[must_use]
     pub fn summary(&self, id: &str) -> Option<&Summary> {
         self.summaries.get(id)
+    }
+
+    /// A metric's share of wall time. The mean is that of the sums, as in the diagnosis; any other
+    /// statistic is of the shares of the runs. `None` where a run has no value.
+    #[must_use]
+    pub fn share_of_wall(&self, id: &str, statistic: &str) -> Option<Estimate> {
+        self.summaries.share(id, statistic)
     }
 
     /// The name for reports.

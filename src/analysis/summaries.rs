@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 
 use crate::metric::{METRICS, Metric, WALL};
 use crate::sample::Recording;
-use crate::stats::Series;
 use crate::stats::summary::{Settings, Summary};
+use crate::stats::{Estimate, Series};
 
 /// All metrics of one benchmark.
 #[derive(Debug)]
@@ -36,6 +36,12 @@ impl<'a> Summaries<'a> {
         let slot = self.slots.get(place)?;
         slot.get_or_init(|| series(self.recording, metric).map(|values| self.of(metric, &values)))
             .as_ref()
+    }
+
+    /// A statistic of a metric's share of wall time; `None` where a run has no value.
+    pub(super) fn share(&self, id: &str, statistic: &str) -> Option<Estimate> {
+        let metric = Metric::from_id(id)?;
+        super::share::of_wall(metric, statistic, self.recording, &self.settings)
     }
 
     /// Notes the values of a metric that are at hand.

@@ -57,13 +57,14 @@ pub struct Expression {
     pub text: String,
     /// What is looked at.
     pub metric: &'static Metric,
-    /// Which of its statistics.
+    /// Which of its statistics; if none is named the median, and of a share of wall the mean.
     pub statistic: &'static str,
     /// Which values are bad.
     pub operator: &'static Operator,
     /// The limit, in base units; a fraction of wall if `share_of_wall`.
     pub limit: f64,
-    /// `off-cpu > 80%`: the metric is taken as its share of wall time.
+    /// `off-cpu > 80%`: the metric is taken as its share of wall time; of the sums if no statistic
+    /// is named.
     pub share_of_wall: bool,
 }
 
@@ -184,7 +185,8 @@ impl Expression {
     pub fn parse(text: &str) -> Result<Self, GateError> {
         let (at, operator) =
             find_operator(text).ok_or_else(|| GateError::NoOperator { text: shown(text) })?;
-        let (metric, statistic) = parse_left(text, &text[..at])?;
+        let (metric, named) = parse_left(text, &text[..at])?;
+        let statistic = named.unwrap_or("median");
         let value_at = at + operator.symbol.len();
         let word = text[value_at..].trim();
         let position = value_at + text[value_at..].find(word).unwrap_or(0);
@@ -210,10 +212,12 @@ impl Expression {
             });
         }
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        // The median of shares hides stalls, and reports show the share of the sums.
+        let default = if share_of_wall { "mean" } else { "median" };
         Ok(Self {
             text,
             metric,
-            statistic,
+            statistic: named.unwrap_or(default),
             operator,
             limit: quantity.value,
             share_of_wall,
@@ -229,6 +233,12 @@ impl Expression {
             (true, Past::Above) => self.limit - step,
             (true, Past::Below) => self.limit + step,
         }
+    }
+
+    /// Whether the sums of all runs are looked at, as with `wall/cpu`.
+    #[must_use]
+    pub fn is_share_of_sums(&self) -> bool {
+        self.share_of_wall && self.statistic == "mean"
     }
 
     /// The unit of value and limit.
@@ -265,7 +275,11 @@ fn find_operator(text: &str) -> Option<(usize, &'static Operator)> {
     Some((at, operator))
 }
 
-fn parse_left(text: &str, left: &str) -> Result<(&'static Metric, &'static str), GateError> {
+/// The metric, and the statistic if one is named.
+fn parse_left(
+    text: &str,
+    left: &str,
+) -> Result<(&'static Metric, Option<&'static str>), GateError> {
     let word = left.trim();
     let position = left.find(word).unwrap_or(0);
     let (name, statistic) = match word.split_once('.') {
@@ -279,7 +293,7 @@ fn parse_left(text: &str, left: &str) -> Result<(&'static Metric, &'static str),
         suggestion: closest(name, METRICS.iter().map(|metric| metric.id)),
     })?;
     let Some(word) = statistic else {
-        return Ok((metric, "median"));
+        return Ok((metric, None));
     };
     let position = position + name.len() + 1;
     let known: &Statistic = STATISTICS
@@ -299,7 +313,7 @@ fn parse_left(text: &str, left: &str) -> Result<(&'static Metric, &'static str),
             position,
         });
     }
-    Ok((metric, known.id))
+    Ok((metric, Some(known.id)))
 }
 
 fn wanted_unit(metric: &Metric, statistic: &str) -> Unit {
@@ -337,7 +351,8 @@ mod tests {
         );
         assert_eq!(gate.operator.symbol, ">=");
         let gate = parse("off-cpu > 80%");
-        assert!(gate.share_of_wall);
+        assert!(gate.share_of_wall && gate.is_share_of_sums());
+        assert_eq!(parse("off-cpu.median > 80%").statistic, "median");
         assert!((gate.limit - 0.8).abs() < 1e-12);
         assert!((parse("rss < 2 KiB").limit - 2048.0).abs() < 1e-9);
         assert!((parse("wall.cv > 5%").limit - 0.05).abs() < 1e-12);

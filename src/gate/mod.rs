@@ -239,8 +239,7 @@ fn decide(expression: &Expression, estimate: &Estimate, runs: usize) -> Verdict 
 }
 
 fn never_has_interval(expression: &Expression) -> bool {
-    expression.metric.id != WALL_CPU
-        && Statistic::named(expression.statistic).is_some_and(|row| row.fewest_runs.is_none())
+    fewest_runs(expression).is_none()
 }
 
 fn estimate(expression: &Expression, subject: &Subject<'_>) -> Result<Estimate, String> {
@@ -255,37 +254,26 @@ fn estimate(expression: &Expression, subject: &Subject<'_>) -> Result<Estimate, 
     let summary = subject
         .summary(id)
         .ok_or_else(|| format!("has no value: {id} was not measured in every run"))?;
-    let estimate = summary
-        .get(expression.statistic)
-        .ok_or_else(|| format!("has no value: {} runs are too few", summary.runs))?;
-    if !expression.share_of_wall {
-        return Ok(estimate);
+    let found = if expression.share_of_wall {
+        subject.share_of_wall(id, expression.statistic)
+    } else {
+        summary.get(expression.statistic)
+    };
+    found.ok_or_else(|| format!("has no value: {} runs are too few", summary.runs))
+}
+
+/// Fewest runs for an interval of what is looked at.
+fn fewest_runs(expression: &Expression) -> Option<usize> {
+    if expression.metric.id == WALL_CPU || expression.is_share_of_sums() {
+        return Some(crate::stats::ratio::FEWEST_RUNS);
     }
-    let wall = subject
-        .summary(WALL)
-        .and_then(|summary| summary.get(expression.statistic))
-        .map_or(f64::NAN, |wall| wall.value);
-    let share = |value: f64| value / wall;
-    let interval = estimate.interval.map(|i| Interval {
-        low: share(i.low),
-        high: share(i.high),
-        ..i
-    });
-    Ok(Estimate {
-        value: share(estimate.value),
-        interval,
-    })
+    Statistic::named(expression.statistic).and_then(|row| row.fewest_runs)
 }
 
 /// What would decide.
 fn undecided(expression: &Expression, estimate: &Estimate, runs: usize) -> (Option<usize>, String) {
     if estimate.interval.is_none() {
-        let fewest = if expression.metric.id == WALL_CPU {
-            Some(crate::stats::ratio::FEWEST_RUNS)
-        } else {
-            Statistic::named(expression.statistic).and_then(|row| row.fewest_runs)
-        };
-        return match fewest.filter(|fewest| *fewest > runs) {
+        return match fewest_runs(expression).filter(|fewest| *fewest > runs) {
             Some(fewest) => (
                 Some(fewest),
                 format!(

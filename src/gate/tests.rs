@@ -49,6 +49,29 @@ fn the_whole_interval_decides() {
 }
 
 #[test]
+fn a_share_of_wall_is_as_unsure_as_wall_is() {
+    let spread = || (0..20).map(|i| 100.0 + 60.0 * f64::from(i * 7 % 20));
+    for text in ["cpu < 8%", "cpu.median < 8%", "off-cpu > 92%"] {
+        let found = verdict(text, recording(spread(), 50.0));
+        assert_eq!(found.decision, Decision::Unsure, "{text}: {}", found.reason);
+    }
+    let few = verdict("off-cpu > 80%", recording([100.0; 4], 10.0));
+    assert_eq!((few.decision, few.needs_runs), (Decision::Unsure, Some(5)));
+}
+
+#[test]
+fn a_share_gate_reads_the_share_that_reports_show() {
+    let all = [recording([100.0, 100.0, 100.0, 100.0, 100.0, 600.0], 50.0)];
+    let analysis = analyze(&all, &Question::default());
+    let gates = [Gate::Expression(
+        Expression::parse("off-cpu > 99%").unwrap(),
+    )];
+    let shown = analysis.subjects[0].diagnosis.as_ref().unwrap().off_share;
+    let value = evaluate(&gates, &analysis)[0].value;
+    assert!((value.unwrap() - shown.unwrap()).abs() < 1e-9);
+}
+
+#[test]
 fn unsure_says_what_would_decide() {
     let unsure = verdict("wall > 99.5ms", recording(around(100.0), 10.0));
     assert_eq!(unsure.decision, Decision::Unsure);

@@ -13,7 +13,9 @@ pub(crate) struct GateArgs {
     /// Exit 3 if true, as 'wall/cpu > 3'
     ///
     /// A metric, a statistic (median if none is named), an operator and a limit: 'wall.p95 > 250ms',
-    /// 'off-cpu > 80%', 'rss > 2GiB'. Repeatable. The interval decides: ok, FAIL, or unsure.
+    /// 'off-cpu > 80%', 'rss > 2GiB'. A limit in % of a time is its share of wall time: of all runs
+    /// together if no statistic is named, else of the shares of the runs. Repeatable. The interval
+    /// decides: ok, FAIL, or unsure.
     #[arg(long, value_name = "EXPR")]
     fail_if: Vec<String>,
     /// Exit 3 if waiting is that loud
