@@ -5,6 +5,7 @@
 
 use super::comparison::{self, Comparison};
 use super::{Analysis, Question, Subject};
+use crate::diagnose::is_incomplete;
 use crate::metric::{CPU, METRICS, Metric, WALL};
 use crate::sample::host::Stamp;
 use crate::sample::{Host, Recording};
@@ -34,6 +35,8 @@ pub struct Against {
     pub missing: Option<String>,
     /// What differs between the machines; if anything does, nothing is decided.
     pub unlike: Vec<String>,
+    /// CPU time of one of them is in nobody's account: no metric is computed from it.
+    pub incomplete: bool,
     /// Every metric that both have, new over old.
     pub metrics: Vec<Comparison>,
     /// Several sessions: the medians of each metric.
@@ -130,6 +133,7 @@ fn one(subject: &Subject<'_>, saved: &[Saved], question: &Question) -> Against {
         label,
         missing: missing(subject, saved, &recordings),
         unlike,
+        incomplete: subject.incomplete() || recordings.iter().any(|one| is_incomplete(one)),
         metrics: Vec::new(),
         sessions: Vec::new(),
         sentence: String::new(),
@@ -145,7 +149,9 @@ fn fill(found: &mut Against, now: &Recording, earlier: &[&Recording], question: 
         found.sentence = format!("no baseline: {reason}");
         return;
     }
-    for metric in METRICS {
+    let incomplete = found.incomplete;
+    let told = |metric: &&Metric| !(incomplete && metric.counts_cpu());
+    for metric in METRICS.iter().filter(told) {
         match earlier {
             [old] => found.metrics.extend(ratio(metric, old, now, question)),
             _ => {

@@ -29,6 +29,8 @@ pub struct MergedBenchmark {
     pub name: String,
     /// Places of its subjects, with the file each is from.
     pub sessions: Vec<(usize, String)>,
+    /// CPU time of a session is in nobody's account: no metric is computed from it.
+    pub incomplete: bool,
     /// Every metric that all sessions have.
     pub metrics: Vec<(&'static Metric, Sessions)>,
     /// The one sentence.
@@ -51,6 +53,8 @@ pub struct MergedVersus {
     pub command: usize,
     /// How many sessions have both.
     pub sessions: usize,
+    /// CPU time of one of them is in nobody's account: no metric is computed from it.
+    pub incomplete: bool,
     /// Geometric mean over sessions of the ratio within each, with a t interval over sessions.
     pub ratios: Vec<(&'static Metric, Estimate)>,
     /// What may be said of wall time.
@@ -101,8 +105,10 @@ fn benchmark(
         .iter()
         .map(|(place, _)| &analysis.subjects[*place])
         .collect();
+    let incomplete = subjects.iter().any(|one| one.incomplete());
     let metrics: Vec<(&'static Metric, Sessions)> = METRICS
         .iter()
+        .filter(|metric| !(incomplete && metric.counts_cpu()))
         .filter_map(|metric| {
             let series = subjects
                 .iter()
@@ -114,6 +120,7 @@ fn benchmark(
     let mut found = MergedBenchmark {
         name,
         sessions,
+        incomplete,
         metrics,
         sentence: String::new(),
     };
@@ -167,9 +174,13 @@ fn versus(
     let failed = pairs.iter().any(|(a, b)| {
         analysis.subjects[*a].counts.failed + analysis.subjects[*b].counts.failed > 0
     });
+    let incomplete = pairs
+        .iter()
+        .any(|(a, b)| analysis.subjects[*a].incomplete() || analysis.subjects[*b].incomplete());
     let ratios: Vec<(&'static Metric, Estimate)> = METRICS
         .iter()
         .filter(|_| !failed)
+        .filter(|metric| !(incomplete && metric.counts_cpu()))
         .filter_map(|metric| {
             let each = pairs.iter().map(|(a, b)| {
                 within(
@@ -197,6 +208,7 @@ fn versus(
     MergedVersus {
         command,
         sessions: pairs.len(),
+        incomplete,
         ratios,
         verdict,
         sentence,

@@ -128,6 +128,11 @@ pub(super) fn findings(recording: &Recording, slices: &Slices, figures: &Figures
     .collect()
 }
 
+/// Whether so much CPU time is in nobody's account that nothing computed from it is true.
+pub(super) fn is_incomplete(recording: &Recording) -> bool {
+    incomplete(&Counts::of(recording)).is_some_and(|found| found.replaces_tier)
+}
+
 /// CPU time that is in nobody's account: the ratio cannot be trusted.
 fn incomplete(counts: &Counts) -> Option<Finding> {
     let complete = counts.tree_known == counts.runs;

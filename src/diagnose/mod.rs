@@ -106,6 +106,12 @@ pub struct Diagnosis {
     pub incomplete: bool,
 }
 
+/// Whether CPU time of a recording is in nobody's account, so that it decides nothing.
+#[must_use]
+pub fn is_incomplete(recording: &Recording) -> bool {
+    finding::is_incomplete(recording)
+}
+
 /// Judges one benchmark. `None` without a measured run that counts.
 #[must_use]
 pub fn diagnose(recording: &Recording, figures: &Figures) -> Option<Diagnosis> {

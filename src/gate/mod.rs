@@ -110,6 +110,7 @@ fn merges(expression: &Expression) -> bool {
 fn of_sessions(expression: &Expression, merged: &Merged) -> Vec<Verdict> {
     let one = |found: &MergedBenchmark| {
         let verdict = match found.metric(expression.metric.id) {
+            None if found.incomplete && expression.metric.counts_cpu() => incomplete(),
             None => {
                 let reason = format!("has no value: {} is zero or missing", expression.metric.id);
                 blank(Decision::Unsure, reason)
@@ -141,6 +142,10 @@ fn blank(decision: Decision, reason: String) -> Verdict {
     }
 }
 
+fn incomplete() -> Verdict {
+    blank(Decision::Unsure, "cannot be told: CPU is incomplete".into())
+}
+
 fn by_tier(wanted: Tier, subject: &Subject<'_>) -> Verdict {
     let Some(diagnosis) = &subject.diagnosis else {
         return no_runs(subject);
@@ -167,7 +172,7 @@ fn by_expression(expression: &Expression, subject: &Subject<'_>) -> Verdict {
         return no_runs(subject);
     }
     if expression.metric.counts_cpu() && subject.incomplete() {
-        return blank(Decision::Unsure, "cannot be told: CPU is incomplete".into());
+        return incomplete();
     }
     let estimate = match estimate(expression, subject) {
         Ok(estimate) => estimate,

@@ -109,11 +109,9 @@ impl Regression {
                     let ratio = found.map(|(_, ratio)| *ratio);
                     let place = merged.benchmarks[versus.command].sessions.first();
                     let command = place.map_or(0, |(place, _)| *place);
-                    self.verdict(
-                        "vs 1",
-                        command,
-                        self.by_ratio(ratio, versus.sessions, "sessions"),
-                    )
+                    let count = (versus.sessions, "sessions");
+                    let verdict = self.by_ratio(ratio, count, versus.incomplete);
+                    self.verdict("vs 1", command, verdict)
                 })
                 .collect();
         }
@@ -129,7 +127,11 @@ impl Regression {
             let verdict = if versus.metrics.is_empty() {
                 blank(Decision::Unsure, versus.sentence.clone())
             } else {
-                self.by_ratio(found.and_then(|found| found.ratio), pairs, "runs")
+                let incomplete = [versus.reference, versus.command]
+                    .iter()
+                    .any(|place| analysis.subjects[*place].incomplete());
+                let ratio = found.and_then(|found| found.ratio);
+                self.by_ratio(ratio, (pairs, "runs"), incomplete)
             };
             self.verdict(&name, versus.command, verdict)
         })
@@ -156,16 +158,24 @@ impl Regression {
                     self.by_sessions(ratio, medians, analysis.question.settings.level)
                 }
                 Some(medians) => self.by_few_sessions(ratio, medians.earlier.len()),
-                None => self.by_ratio(ratio, runs, "runs"),
+                None => self.by_ratio(ratio, (runs, "runs"), found.incomplete),
             };
             undecidable(verdict, &found.unlike)
         };
         self.verdict(&found.label, found.command, verdict)
     }
 
-    /// By the whole interval of the ratio.
-    fn by_ratio(&self, ratio: Option<Estimate>, runs: usize, what: &str) -> Verdict {
+    /// By the whole interval of the ratio of so many runs or sessions.
+    fn by_ratio(
+        &self,
+        ratio: Option<Estimate>,
+        (runs, what): (usize, &str),
+        incomplete: bool,
+    ) -> Verdict {
         let Some(ratio) = ratio else {
+            if incomplete && self.metric.counts_cpu() {
+                return super::incomplete();
+            }
             let reason = format!("has no ratio: {} is zero or not measured", self.metric.id);
             return blank(Decision::Unsure, reason);
         };
@@ -195,7 +205,7 @@ impl Regression {
 
     /// Two to four sessions: by the interval of one more session.
     fn by_few_sessions(&self, ratio: Option<Estimate>, sessions: usize) -> Verdict {
-        let mut verdict = self.by_ratio(ratio, sessions, "sessions");
+        let mut verdict = self.by_ratio(ratio, (sessions, "sessions"), false);
         if verdict.decision == Decision::Unsure && ratio.is_some() {
             verdict.needs_runs = None;
             let shown = ratio.map(|ratio| shown(&ratio)).unwrap_or_default();

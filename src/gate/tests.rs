@@ -280,25 +280,72 @@ fn sessions_merged_decide_by_the_spread_between_them() {
     assert_eq!(decide("wall.max > 90ms").len(), 5);
 }
 
+/// Twenty runs whose children nobody's account has.
+fn incomplete() -> Recording {
+    let mut recording = Recording::new(Host::default(), Conditions::default());
+    for wall in around(300.0) {
+        let mut sample = Sample {
+            wall: Duration::from_secs_f64(wall / 1e3),
+            ..Sample::default()
+        };
+        sample.usage.user = Duration::from_millis(1);
+        sample.readings.auto_reaps = Some(1);
+        recording.samples.push(&sample);
+    }
+    recording
+}
+
 #[test]
 fn an_incomplete_account_decides_nothing_about_cpu() {
-    let incomplete = || {
-        let mut recording = Recording::new(Host::default(), Conditions::default());
-        for wall in around(300.0) {
-            let mut sample = Sample {
-                wall: Duration::from_secs_f64(wall / 1e3),
-                ..Sample::default()
-            };
-            sample.usage.user = Duration::from_millis(1);
-            sample.readings.auto_reaps = Some(1);
-            recording.samples.push(&sample);
-        }
-        recording
-    };
     for text in ["wall/cpu > 3", "cpu < 5ms", "off-cpu > 80%"] {
         let found = verdict(text, incomplete());
         assert_eq!(found.decision, Decision::Unsure, "{text}");
         assert!(found.reason.contains("CPU is incomplete"), "{text}");
     }
     assert_eq!(verdict("wall > 1ms", incomplete()).decision, Decision::Fail);
+}
+
+#[test]
+fn an_incomplete_account_decides_nothing_about_cpu_of_other_sessions() {
+    let regression = |text| Gate::Regression(Regression::parse(text).unwrap());
+    let unsure = |found: &Verdict| {
+        assert_eq!(found.decision, Decision::Unsure);
+        assert!(
+            found.reason.contains("CPU is incomplete"),
+            "{}",
+            found.reason
+        );
+    };
+    let mut now = recording(around(300.0), 100.0);
+    now.host.kernel = Some("Linux 1".into());
+    for sessions in [1, 5] {
+        let mut old = incomplete();
+        old.host = now.host.clone();
+        let old = Saved {
+            file: "old.json".into(),
+            recordings: Ok(vec![old]),
+        };
+        let all = [now.clone()];
+        let mut analysis = analyze(&all, &Question::default());
+        crate::analysis::baseline::compare_with(&mut analysis, &vec![old; sessions]);
+        let found = evaluate(&[regression("cpu=5%"), regression("wall=5%")], &analysis);
+        unsure(&found[0]);
+        assert!(
+            !found[1].reason.contains("CPU is incomplete"),
+            "{}",
+            found[1].reason
+        );
+    }
+    let all = [recording(around(300.0), 100.0), incomplete()];
+    let found = evaluate(
+        &[regression("cpu=5%")],
+        &analyze(&all, &Question::default()),
+    );
+    unsure(&found[0]);
+    let sessions = [incomplete(), incomplete()];
+    let mut analysis = analyze(&sessions, &Question::default());
+    let files = ["a.json".to_owned(), "b.json".to_owned()];
+    crate::analysis::sessions::merge(&mut analysis, &files);
+    let gates = [Gate::Expression(Expression::parse("cpu < 1s").unwrap())];
+    unsure(&evaluate(&gates, &analysis)[0]);
 }
