@@ -66,15 +66,20 @@ pub struct MergedVersus {
 /// Merges the subjects of an analysis if a benchmark is in several of the files; `files` names the
 /// file of each subject. The comparisons between single subjects then give way to merged ones.
 pub fn merge(analysis: &mut Analysis<'_>, files: &[String]) {
-    let mut groups: Vec<(String, Vec<(usize, String)>)> = Vec::new();
+    let mut groups: Vec<(usize, Vec<(usize, String)>)> = Vec::new();
     for (place, (subject, file)) in analysis.subjects.iter().zip(files).enumerate() {
         if subject.counts.counted() == 0 {
             continue;
         }
         let entry = (place, file.clone());
-        match groups.iter_mut().find(|(name, _)| name == subject.name()) {
+        let same = |(first, places): &&mut (usize, Vec<(usize, String)>)| {
+            let first = &analysis.subjects[*first];
+            // Two results of one file are two benchmarks, not two sessions.
+            is_same(first, subject) && places.iter().all(|(_, other)| other != file)
+        };
+        match groups.iter_mut().find(same) {
             Some((_, places)) => places.push(entry),
-            None => groups.push((subject.name().to_owned(), vec![entry])),
+            None => groups.push((place, vec![entry])),
         }
     }
     if groups.iter().all(|(_, places)| places.len() < 2) {
@@ -82,7 +87,9 @@ pub fn merge(analysis: &mut Analysis<'_>, files: &[String]) {
     }
     let benchmarks: Vec<MergedBenchmark> = groups
         .into_iter()
-        .map(|(name, sessions)| benchmark(name, sessions, analysis))
+        .map(|(first, sessions)| {
+            benchmark(analysis.subjects[first].name().into(), sessions, analysis)
+        })
         .collect();
     let level = level_against_reference(analysis.question.settings.level, benchmarks.len());
     let comparisons = (1..benchmarks.len())
@@ -93,6 +100,12 @@ pub fn merge(analysis: &mut Analysis<'_>, files: &[String]) {
         benchmarks,
         comparisons,
     });
+}
+
+/// Whether two subjects are one benchmark: by name and parameters.
+fn is_same(a: &Subject<'_>, b: &Subject<'_>) -> bool {
+    let (a, b) = (a.recording, b.recording);
+    a.name() == b.name() && a.conditions.parameters == b.conditions.parameters
 }
 
 fn benchmark(
@@ -237,4 +250,59 @@ fn within(
         compare::Pairing::Separate => compare::separate(&first, &second, level),
     };
     found.ok().map(|ratio| ratio.value)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::sample::{Conditions, Host, Recording, Sample};
+
+    fn recording(name: &str, threads: &str) -> Recording {
+        let mut recording = Recording::new(Host::default(), Conditions::default());
+        recording.conditions.name = Some(name.into());
+        let parameters = &mut recording.conditions.parameters;
+        parameters.insert("threads".into(), threads.into());
+        for run in 0..10 {
+            let wall = Duration::from_millis(100 + run);
+            recording.samples.push(&Sample {
+                wall,
+                ..Sample::default()
+            });
+        }
+        recording
+    }
+
+    /// Places of the subjects of each merged benchmark.
+    fn merged(all: &[(&str, &str, &str)]) -> Option<Vec<Vec<usize>>> {
+        let recordings: Vec<Recording> = all.iter().map(|(_, n, t)| recording(n, t)).collect();
+        let files: Vec<String> = all.iter().map(|(file, ..)| (*file).to_owned()).collect();
+        let mut analysis = crate::analysis::analyze(&recordings, &Question::default());
+        merge(&mut analysis, &files);
+        let places = |one: &MergedBenchmark| one.sessions.iter().map(|(place, _)| *place).collect();
+        analysis
+            .merged
+            .map(|found| found.benchmarks.iter().map(places).collect())
+    }
+
+    #[test]
+    fn two_results_of_one_file_are_no_two_sessions() {
+        let twice = [("a", "x", "1"), ("a", "x", "1")];
+        assert_eq!(merged(&twice), None);
+        let again = [("b", "x", "1"), ("b", "x", "1")];
+        let found = merged(&[twice, again].concat());
+        assert_eq!(found, Some(vec![vec![0, 2], vec![1, 3]]));
+    }
+
+    #[test]
+    fn other_parameters_are_another_benchmark() {
+        let found = merged(&[
+            ("a", "x", "1"),
+            ("a", "x", "2"),
+            ("b", "x", "2"),
+            ("c", "x", "1"),
+        ]);
+        assert_eq!(found, Some(vec![vec![0, 3], vec![1, 2]]));
+    }
 }
