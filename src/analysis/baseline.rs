@@ -3,7 +3,7 @@
 //! Runs of another session are never paired with those of this one, and what another machine
 //! measured decides nothing.
 
-use super::comparison::{self, Comparison};
+use super::comparison::{self, Comparison, Verdict};
 use super::{Analysis, Question, Subject};
 use crate::diagnose::is_incomplete;
 use crate::metric::{CPU, METRICS, Metric, WALL};
@@ -33,7 +33,7 @@ pub struct Against {
     pub label: String,
     /// Why there is nothing to compare with.
     pub missing: Option<String>,
-    /// What differs between the machines; if anything does, nothing is decided.
+    /// What differs between the machines; if anything does, nothing is decided and no verdict given.
     pub unlike: Vec<String>,
     /// CPU time of one of them is in nobody's account: no metric is computed from it.
     pub incomplete: bool,
@@ -99,15 +99,17 @@ fn one(subject: &Subject<'_>, saved: &[Saved], question: &Question) -> Against {
             }
         }
     }
+    // A single file is told in the sentence.
+    let alone = same.is_empty() && other.len() == 1;
     let mut remarks: Vec<String> = other
         .iter()
+        .filter(|_| !alone)
         .map(|(file, _, differences)| {
             format!("{}: another machine: {}", file.file, differences.join("; "))
         })
         .collect();
     let unlike = if same.is_empty() {
-        let all = other.iter().flat_map(|(_, _, differences)| differences);
-        all.cloned().collect()
+        each_once(other.iter().flat_map(|(_, _, differences)| differences))
     } else {
         if !other.is_empty() {
             remarks.push("sessions of other machines are left out".into());
@@ -143,6 +145,16 @@ fn one(subject: &Subject<'_>, saved: &[Saved], question: &Question) -> Against {
     found
 }
 
+fn each_once<'a>(differences: impl Iterator<Item = &'a String>) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for difference in differences {
+        if !all.contains(difference) {
+            all.push(difference.clone());
+        }
+    }
+    all
+}
+
 /// Ratios, medians and words.
 fn fill(found: &mut Against, now: &Recording, earlier: &[&Recording], question: &Question) {
     if let Some(reason) = &found.missing {
@@ -161,6 +173,14 @@ fn fill(found: &mut Against, now: &Recording, earlier: &[&Recording], question: 
                 }
             }
         }
+    }
+    if !found.unlike.is_empty() {
+        for one in &mut found.metrics {
+            one.verdict = Verdict::None;
+        }
+        let why = found.unlike.join("; ");
+        found.sentence = format!("not comparable with {}: {why}", found.label);
+        return;
     }
     found.sentence = against(&Words {
         wall: found.metric(WALL),
@@ -327,4 +347,57 @@ fn predicted(
         },
         comparison,
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::analysis::analyze;
+    use crate::sample::{Conditions, Sample};
+
+    fn recording(wall_ms: u64, cpus: u64) -> Recording {
+        let host = Host {
+            cpus: Some(cpus),
+            ..Host::default()
+        };
+        let mut recording = Recording::new(host, Conditions::default());
+        for run in 0..10 {
+            recording.samples.push(&Sample {
+                wall: Duration::from_millis(wall_ms) + Duration::from_micros(run),
+                ..Sample::default()
+            });
+        }
+        recording
+    }
+
+    fn against_saved(now: &Recording, saved: &[Recording]) -> Against {
+        let saved: Vec<Saved> = saved
+            .iter()
+            .map(|one| Saved {
+                file: "old.json".into(),
+                recordings: Ok(vec![one.clone()]),
+            })
+            .collect();
+        let now = [now.clone()];
+        let mut analysis = analyze(&now, &Question::default());
+        compare_with(&mut analysis, &saved);
+        analysis.baselines.remove(0)
+    }
+
+    #[test]
+    fn another_machine_gives_no_verdict() {
+        let found = against_saved(&recording(200, 4), &[recording(100, 8)]);
+        let why = "not comparable with old.json: number of CPUs 8 there, 4 here";
+        assert_eq!(found.sentence, why);
+        let wall = found.metric(WALL).unwrap();
+        assert!(wall.verdict == Verdict::None && wall.ratio.is_some());
+        assert_eq!(found.remarks, Vec::<String>::new());
+        let found = against_saved(&recording(200, 4), &[recording(100, 8), recording(100, 8)]);
+        let why = "not comparable with 2 sessions: number of CPUs 8 there, 4 here";
+        assert_eq!(found.sentence, why);
+        let found = against_saved(&recording(200, 4), &[recording(100, 4)]);
+        assert_eq!(found.metric(WALL).unwrap().verdict, Verdict::Slower);
+    }
 }
