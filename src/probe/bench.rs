@@ -41,7 +41,7 @@ pub(crate) struct Bench {
     quotas: Vec<Quota>,
     throttling: Throttling,
     taskstats: Option<Taskstats>,
-    /// `/proc/PID/sched` tells how long the process was blocked.
+    /// `/proc/PID/sched` tells how long the process was blocked for I/O.
     schedstats: bool,
     io: Option<File>,
     reader: Reader,
@@ -136,7 +136,7 @@ impl Bench {
         }
         if self.schedstats {
             let text = platform::sched(&mut self.kernel, pid);
-            let waited = text.and_then(sched::parse).map(|found| found.io_wait);
+            let waited = text.and_then(sched::io_wait);
             readings.io_stall = readings.io_stall.max(waited);
         }
     }

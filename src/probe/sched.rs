@@ -1,20 +1,11 @@
 //! `/proc/PID/sched` of a dead process: with `kernel.sched_schedstats` on, the exact time its main
-//! thread was blocked in the kernel, and how much of that for I/O (`kernel/sched/debug.c`,
-//! `CONFIG_SCHEDSTATS`). Values are milliseconds with six decimals.
+//! thread was blocked for I/O (`kernel/sched/debug.c`, `CONFIG_SCHEDSTATS`). Values are milliseconds
+//! with six decimals. The line is `se.statistics.iowait_sum` up to Linux 5.15 and `iowait_sum` later.
 
 use std::time::Duration;
 
 use crate::evidence::{Availability, Missing};
 use crate::sys::platform;
-
-/// The account of one thread.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Sched {
-    /// Blocked so that no signal could wake it.
-    pub blocked: Duration,
-    /// Of that, for I/O: a lower bound of disk waits.
-    pub io_wait: Duration,
-}
 
 /// Whether the kernel keeps these accounts now.
 pub(crate) fn availability() -> Availability<()> {
@@ -31,23 +22,16 @@ pub(crate) fn availability() -> Availability<()> {
     }
 }
 
-/// Reads the file's text; nothing where the kernel does not keep the lines.
+/// Time blocked for I/O, a lower bound of disk waits; `None` where the kernel does not keep it.
 #[must_use]
-pub fn parse(text: &[u8]) -> Option<Sched> {
+pub fn io_wait(text: &[u8]) -> Option<Duration> {
     let text = std::str::from_utf8(text).ok()?;
-    let time = |key: &str| -> Option<Duration> {
-        let line = text.lines().find(|line| {
-            let name = line.split(':').next().unwrap_or_default().trim();
-            name.rsplit('.').next() == Some(key)
-        })?;
-        let (_, value) = line.split_once(':')?;
-        let milliseconds: f64 = value.trim().parse().ok()?;
-        Duration::try_from_secs_f64(milliseconds / 1e3).ok()
-    };
-    Some(Sched {
-        blocked: time("sum_block_runtime")?,
-        io_wait: time("iowait_sum")?,
-    })
+    let value = text.lines().find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        (name.trim().rsplit('.').next() == Some("iowait_sum")).then_some(value)
+    })?;
+    let milliseconds: f64 = value.trim().parse().ok()?;
+    Duration::try_from_secs_f64(milliseconds / 1e3).ok()
 }
 
 #[cfg(test)]
@@ -55,14 +39,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_spellings_of_the_lines() {
-        let new = include_bytes!("../../tests/data/kernel/sched");
-        let seen = parse(new).unwrap();
-        assert_eq!(seen.blocked, Duration::from_nanos(41_203_311));
-        assert_eq!(seen.io_wait, Duration::from_nanos(38_000_127));
-        let old =
-            b"se.statistics.sum_block_runtime : 1.000000\nse.statistics.iowait_sum : 0.500000\n";
-        assert_eq!(parse(old).unwrap().io_wait, Duration::from_micros(500));
-        assert_eq!(parse(b"se.sum_exec_runtime : 0.5\n"), None);
+    fn both_spellings_of_the_line() {
+        for text in [
+            &include_bytes!("../../tests/data/kernel/sched")[..],
+            include_bytes!("../../tests/data/kernel/sched-5.15"),
+        ] {
+            assert_eq!(io_wait(text), Some(Duration::from_nanos(38_000_127)));
+        }
+    }
+
+    #[test]
+    fn without_statistics_nothing_is_known() {
+        assert_eq!(
+            io_wait(b"se.sum_exec_runtime : 0.5\niowait_count : 3\n"),
+            None
+        );
+        assert_eq!(io_wait(b"iowait_sum : -1.0\n"), None);
     }
 }
