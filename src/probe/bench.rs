@@ -21,12 +21,50 @@ struct Tree {
     memory_stall: Option<Duration>,
 }
 
+impl Tree {
+    /// What was added since then; nothing where one of the two could not be read.
+    fn since(&self, before: &Self) -> Self {
+        let passed = |from: Option<Duration>, to: Option<Duration>| Some(to?.saturating_sub(from?));
+        Self {
+            cpu: passed(before.cpu, self.cpu),
+            queued: passed(before.queued, self.queued),
+            io_stall: passed(before.io_stall, self.io_stall),
+            memory_stall: passed(before.memory_stall, self.memory_stall),
+        }
+    }
+}
+
 /// Accounts of all quotas above us since they were set.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Throttling {
     periods: u64,
     throttled_periods: u64,
     throttled: Duration,
+}
+
+impl Throttling {
+    /// What was added since then; nothing where an account was set back.
+    fn since(&self, before: &Self) -> Option<Self> {
+        Some(Self {
+            periods: self.periods.checked_sub(before.periods)?,
+            throttled_periods: self
+                .throttled_periods
+                .checked_sub(before.throttled_periods)?,
+            throttled: self.throttled.checked_sub(before.throttled)?,
+        })
+    }
+
+    /// Adds one quota's `cpu.stat`; nothing where it does not tell.
+    fn plus(self, text: &[u8]) -> Option<Self> {
+        let stat = cpu_stat::parse(text);
+        Some(Self {
+            periods: self.periods.checked_add(stat.periods?)?,
+            throttled_periods: self
+                .throttled_periods
+                .checked_add(stat.throttled_periods?)?,
+            throttled: self.throttled.checked_add(stat.throttled?)?,
+        })
+    }
 }
 
 /// The sources of evidence of a session.
@@ -39,7 +77,8 @@ pub(crate) struct Bench {
     tree: Tree,
     /// Limits of CPU time above us.
     quotas: Vec<Quota>,
-    throttling: Throttling,
+    /// Accounts of the quotas before the run, if they can be read.
+    throttling: Option<Throttling>,
     taskstats: Option<Taskstats>,
     /// `/proc/PID/sched` tells how long the process was blocked for I/O.
     schedstats: bool,
@@ -67,7 +106,7 @@ impl Bench {
             group: None,
             tree: Tree::default(),
             quotas: quotas.unwrap_or_default(),
-            throttling: Throttling::default(),
+            throttling: None,
             taskstats: room.then(|| Taskstats::open().ready()).flatten(),
             schedstats: matches!(sched::availability(), Availability::Ready(())),
             io: None,
@@ -144,25 +183,22 @@ impl Bench {
     /// After the process and its orphans were reaped; `alive` of its processes live on.
     pub(crate) fn settle(&mut self, readings: &mut Readings, alive: u64) {
         if !self.quotas.is_empty() {
-            let (before, now) = (self.throttling, self.read_throttling());
-            let throttled = now.throttled.saturating_sub(before.throttled);
-            readings.throttled = Some(throttled);
-            readings.quota_periods = Some(now.periods - before.periods);
-            readings.throttled_periods = Some(now.throttled_periods - before.throttled_periods);
+            let now = self.read_throttling();
+            let passed = self.throttling.zip(now);
+            let passed = passed.and_then(|(before, now)| now.since(&before));
+            readings.throttled = passed.map(|found| found.throttled);
+            readings.quota_periods = passed.map(|found| found.periods);
+            readings.throttled_periods = passed.map(|found| found.throttled_periods);
         }
         if self.group.is_none() {
             return;
         }
-        let (before, now) = (self.tree, self.read_tree());
-        let passed = |from: Option<Duration>, to: Option<Duration>| {
-            Some(to?.saturating_sub(from.unwrap_or_default()))
-        };
-        readings.tree_cpu = passed(before.cpu, now.cpu);
-        readings.tree_queued = passed(before.queued, now.queued);
-        let io = passed(before.io_stall, now.io_stall);
-        let memory = passed(before.memory_stall, now.memory_stall);
-        readings.io_stall = readings.io_stall.max(io);
-        readings.memory_stall = readings.memory_stall.max(memory);
+        let now = self.read_tree();
+        let passed = now.since(&self.tree);
+        readings.tree_cpu = passed.cpu;
+        readings.tree_queued = passed.queued;
+        readings.io_stall = readings.io_stall.max(passed.io_stall);
+        readings.memory_stall = readings.memory_stall.max(passed.memory_stall);
         self.tree = now;
         if alive > 0 {
             // What lives on in it would be counted to the next run.
@@ -226,16 +262,44 @@ impl Bench {
         }
     }
 
-    /// The tightest of several quotas counts most; all of them stop the same command.
-    fn read_throttling(&mut self) -> Throttling {
+    /// The tightest of several quotas counts most; all of them stop the same command. `None` where
+    /// one cannot be read.
+    fn read_throttling(&mut self) -> Option<Throttling> {
         let mut found = Throttling::default();
         for quota in &self.quotas {
-            let text = self.kernel.reread(&quota.stat).unwrap_or_default();
-            let stat = cpu_stat::parse(text);
-            found.periods += stat.periods.unwrap_or(0);
-            found.throttled_periods += stat.throttled_periods.unwrap_or(0);
-            found.throttled += stat.throttled.unwrap_or_default();
+            found = found.plus(self.kernel.reread(&quota.stat)?)?;
         }
-        found
+        Some(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree(cpu: Option<u64>) -> Tree {
+        Tree {
+            cpu: cpu.map(Duration::from_millis),
+            ..Tree::default()
+        }
+    }
+
+    #[test]
+    fn a_failed_reading_charges_the_next_run_nothing() {
+        assert_eq!(tree(Some(9)).since(&tree(Some(4))).cpu, tree(Some(5)).cpu);
+        assert_eq!(tree(None).since(&tree(Some(4))).cpu, None);
+        assert_eq!(tree(Some(9)).since(&tree(None)).cpu, None);
+    }
+
+    #[test]
+    fn quotas_are_told_whole_or_not_at_all() {
+        let text = |periods: u32| {
+            format!("nr_periods {periods}\nnr_throttled 1\nthrottled_usec 300\n").into_bytes()
+        };
+        let of = |periods: u32| Throttling::default().plus(&text(periods)).unwrap();
+        assert_eq!(of(7).since(&of(4)).unwrap().periods, 3);
+        assert_eq!(of(4).since(&of(7)), None);
+        assert_eq!(of(4).plus(&text(5)).unwrap().periods, 9);
+        assert_eq!(of(4).plus(b""), None);
     }
 }
