@@ -25,7 +25,7 @@ const PRESSURES: [(&str, &str); 3] = [
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Snapshot {
     clock: u64,
-    vmstat: Option<[u64; vmstat::NAMES.len()]>,
+    vmstat: [Option<u64>; vmstat::NAMES.len()],
     steal: Option<Duration>,
     busy: Option<Duration>,
     pressure: [Option<Duration>; PRESSURES.len()],
@@ -53,7 +53,10 @@ impl Reader {
     /// Everything as it is now; about 20 µs.
     pub(crate) fn snapshot(&mut self) -> Snapshot {
         let mut all = Snapshot {
-            vmstat: self.text("/proc/vmstat").map(vmstat::parse),
+            vmstat: self
+                .text("/proc/vmstat")
+                .map(vmstat::parse)
+                .unwrap_or_default(),
             steal: self.text("/proc/stat").and_then(steal::parse),
             // of the text that was just read
             busy: steal::busy(&self.buffer),
@@ -144,9 +147,10 @@ impl Meter {
         };
         let seconds = after.clock.saturating_sub(before.clock) as f64 / 1e9;
         sum("observed_s", seconds);
-        if let (Some(from), Some(to)) = (before.vmstat, after.vmstat) {
-            for ((name, from), to) in vmstat::NAMES.iter().zip(from).zip(to) {
-                sum(name, to.saturating_sub(from) as f64);
+        let vmstat = before.vmstat.iter().zip(after.vmstat);
+        for (name, (from, to)) in vmstat::NAMES.iter().zip(vmstat) {
+            if let (Some(from), Some(to)) = (from, to) {
+                sum(name, to.saturating_sub(*from) as f64);
             }
         }
         let time = |from: Option<Duration>, to: Option<Duration>| {
@@ -174,11 +178,11 @@ mod tests {
     use super::*;
 
     fn snapshot(at: u64, swapped: u64, stolen: u64) -> Snapshot {
-        let mut vmstat = [0; vmstat::NAMES.len()];
-        vmstat[0] = swapped;
+        let mut vmstat = [None; vmstat::NAMES.len()];
+        vmstat[0] = Some(swapped);
         Snapshot {
             clock: at * 1_000_000_000,
-            vmstat: Some(vmstat),
+            vmstat,
             steal: Some(Duration::from_millis(stolen)),
             ..Snapshot::default()
         }
@@ -194,6 +198,7 @@ mod tests {
         assert_eq!(totals.get("steal_s"), Some(&0.010));
         assert_eq!(totals.get("observed_s"), Some(&3.0));
         assert_eq!(totals.get("memory_limit_hits"), None);
+        assert_eq!(totals.get("htlb_buddy_alloc_fail"), None);
         assert_eq!(totals.get("cpu_pressure_some_s"), None);
     }
 

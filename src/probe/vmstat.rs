@@ -14,10 +14,10 @@ pub const NAMES: [&str; 9] = [
     "allocstall",
 ];
 
-/// Values in the order of [`NAMES`]. A counter the kernel does not have stays 0 and never moves.
+/// Values in the order of [`NAMES`]; `None` for a counter that the kernel does not have.
 #[must_use]
-pub fn parse(text: &[u8]) -> [u64; NAMES.len()] {
-    let mut values = [0; NAMES.len()];
+pub fn parse(text: &[u8]) -> [Option<u64>; NAMES.len()] {
+    let mut values: [Option<u64>; NAMES.len()] = [None; NAMES.len()];
     let text = std::str::from_utf8(text).unwrap_or_default();
     for line in text.lines() {
         let Some((key, value)) = line.split_once(' ') else {
@@ -27,7 +27,7 @@ pub fn parse(text: &[u8]) -> [u64; NAMES.len()] {
             *name == key || (*name == "allocstall" && key.starts_with("allocstall_"))
         });
         if let (Some(place), Ok(value)) = (place, value.trim().parse::<u64>()) {
-            values[place] += value;
+            values[place] = Some(values[place].unwrap_or(0).saturating_add(value));
         }
     }
     values
@@ -41,10 +41,11 @@ mod tests {
     fn recorded() {
         let values = parse(include_bytes!("../../tests/data/kernel/vmstat"));
         let of = |name: &str| values[NAMES.iter().position(|one| *one == name).unwrap()];
-        assert_eq!(of("pswpin"), 24_565);
-        assert_eq!(of("compact_stall"), 7);
-        assert_eq!(of("thp_fault_fallback"), 19);
-        assert_eq!(of("allocstall"), 3 + 40, "summed over zones");
-        assert_eq!(parse(b"\xffpswpin 3"), [0; NAMES.len()]);
+        assert_eq!(of("pswpin"), Some(24_565));
+        assert_eq!(of("compact_stall"), Some(7));
+        assert_eq!(of("thp_fault_fallback"), Some(19));
+        assert_eq!(of("allocstall"), Some(3 + 40), "summed over zones");
+        assert_eq!(parse(b"\xffpswpin 3"), [None; NAMES.len()]);
+        assert_eq!(parse(b"pgfault 3\n"), [None; NAMES.len()]);
     }
 }
