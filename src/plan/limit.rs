@@ -278,7 +278,9 @@ pub struct Limits {
     pub max_time: Option<Duration>,
     /// Wanted half-width of the median's (or ratio's) interval, as a fraction.
     pub precision: Option<f64>,
-    /// The precision is about the ratio to the fastest command instead of the first one.
+    /// Place of the command that the precision of a ratio is about.
+    pub reference: usize,
+    /// It is about the ratio to the fastest command instead.
     pub fastest: bool,
     /// Whether the user fixed the number of runs.
     pub fixed: bool,
@@ -293,6 +295,7 @@ impl Default for Limits {
             min_time: DEFAULT_TIME,
             max_time: None,
             precision: None,
+            reference: 0,
             fastest: false,
             fixed: false,
         }
@@ -335,6 +338,7 @@ impl Limits {
             min_time: wishes.min_time.unwrap_or(time),
             max_time,
             precision,
+            reference: 0,
             fastest: false,
             fixed: exact.is_some(),
         }

@@ -6,7 +6,7 @@ use crate::sample::Phase;
 use crate::stats::precision::{self, Look};
 use crate::stats::verdict::{level_against_fastest, level_against_reference};
 use crate::stats::warmup::{self, Check};
-use crate::stats::{Series, compare};
+use crate::stats::{Series, compare, order};
 
 use super::executor::Request;
 
@@ -20,6 +20,8 @@ struct Seen {
     warmup: Vec<f64>,
     /// Round and wall time of measured runs.
     measured: Vec<(u64, f64)>,
+    /// The same wall times in ascending order, where the fastest command is asked for.
+    sorted: Vec<f64>,
     /// The last look at the warm-up.
     check: Option<Check>,
     /// The last look at the median, or at the ratio to the reference.
@@ -36,6 +38,8 @@ pub struct Looks {
     /// Whether the ratio is looked at; otherwise each median.
     ratio: bool,
     fastest: bool,
+    /// The chosen benchmark, or the one with the smallest median so far.
+    reference: usize,
     seen: Vec<Seen>,
 }
 
@@ -47,6 +51,7 @@ impl Looks {
             warmup,
             precision,
             fastest,
+            reference,
             ..
         } = plan.limits;
         let count = plan.benchmarks.len();
@@ -55,6 +60,7 @@ impl Looks {
             precision,
             ratio: plan.order == Order::Rounds && count > 1,
             fastest,
+            reference,
             seen: vec![Seen::default(); count],
         }
     }
@@ -72,14 +78,36 @@ impl Looks {
             Phase::Measured => {
                 if let Some(wanted) = self.precision {
                     seen.measured.push((request.round, wall));
-                    self.look(request.benchmark, wanted);
+                    if self.fastest {
+                        let place = seen.sorted.partition_point(|other| *other <= wall);
+                        seen.sorted.insert(place, wall);
+                    }
+                    let changed = self.fastest && self.follow_the_fastest();
+                    self.look(request.benchmark, wanted, changed);
                 }
             }
             _ => {}
         }
     }
 
-    fn look(&mut self, benchmark: usize, wanted: f64) {
+    /// Takes the fastest as reference, as the report will; what was seen of ratios to another one
+    /// is void then. Whether it changed.
+    fn follow_the_fastest(&mut self) -> bool {
+        let median = |place: &usize| order::quantile(&self.seen[*place].sorted, 0.5);
+        let fastest = (0..self.seen.len())
+            .filter(|place| !self.seen[*place].sorted.is_empty())
+            .min_by(|a, b| median(a).total_cmp(&median(b)))
+            .unwrap_or(0);
+        let changed = self.ratio && fastest != self.reference;
+        if changed {
+            self.reference = fastest;
+            self.seen.iter_mut().for_each(|seen| seen.look = None);
+        }
+        changed
+    }
+
+    /// Looks where it is time to: at what the run of this benchmark belongs to, or at everything.
+    fn look(&mut self, benchmark: usize, wanted: f64, everything: bool) {
         if !self.ratio {
             let seen = &mut self.seen[benchmark];
             if precision::is_look(seen.measured.len()) {
@@ -89,10 +117,10 @@ impl Looks {
             }
             return;
         }
-        let reference = self.reference();
+        let reference = self.reference;
         for other in (0..self.seen.len()).filter(|other| *other != reference) {
-            if (benchmark == reference || benchmark == other) && self.is_pair_look(reference, other)
-            {
+            let concerned = everything || benchmark == reference || benchmark == other;
+            if concerned && self.is_pair_look(reference, other) {
                 self.seen[other].look = self.look_at_pair(reference, other, wanted);
             }
         }
@@ -122,21 +150,6 @@ impl Looks {
         }
     }
 
-    /// The first benchmark, or the one that is fastest so far.
-    fn reference(&self) -> usize {
-        if !self.fastest {
-            return 0;
-        }
-        let mean = |seen: &Seen| {
-            let sum: f64 = seen.measured.iter().map(|(_, wall)| wall).sum();
-            sum / seen.measured.len() as f64
-        };
-        (0..self.seen.len())
-            .filter(|place| !self.seen[*place].measured.is_empty())
-            .min_by(|a, b| mean(&self.seen[*a]).total_cmp(&mean(&self.seen[*b])))
-            .unwrap_or(0)
-    }
-
     /// Whether the warm-up of a benchmark is steady.
     #[must_use]
     pub fn steady(&self, benchmark: usize) -> bool {
@@ -153,10 +166,10 @@ impl Looks {
     /// the widest of the ratios.
     #[must_use]
     pub fn last(&self, benchmark: usize) -> Option<Look> {
-        if !self.ratio || (benchmark != self.reference() && !self.fastest) {
+        if !self.ratio || (benchmark != self.reference && !self.fastest) {
             return self.seen.get(benchmark)?.look;
         }
-        let reference = self.reference();
+        let reference = self.reference;
         let others = (0..self.seen.len()).filter(|other| *other != reference);
         let all: Option<Vec<Look>> = others.map(|other| self.seen[other].look).collect();
         all?.into_iter()
@@ -170,7 +183,7 @@ impl Looks {
             return true;
         }
         let reached = |place: usize| self.seen[place].look.is_some_and(|look| look.reached);
-        let reference = self.reference();
+        let reference = self.reference;
         let mut others = (0..self.seen.len()).filter(|other| *other != reference);
         if !self.ratio {
             reached(benchmark)
@@ -179,5 +192,65 @@ impl Looks {
         } else {
             reached(benchmark) || ended(reference)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is seen of two commands in so many rounds.
+    fn fastest(rounds: u64, wall: impl Fn(usize, u64) -> f64) -> Looks {
+        let mut looks = Looks {
+            warmup: false,
+            precision: Some(0.05),
+            ratio: true,
+            fastest: true,
+            reference: 0,
+            seen: vec![Seen::default(); 2],
+        };
+        for round in 0..rounds {
+            for benchmark in 0..2 {
+                let request = Request {
+                    benchmark,
+                    phase: Phase::Measured,
+                    index: round,
+                    round,
+                    position: benchmark as u64,
+                    padding: 0,
+                };
+                looks.note(&request, wall(benchmark, round));
+            }
+        }
+        looks
+    }
+
+    #[test]
+    fn the_fastest_is_the_one_of_the_report() {
+        // The second has the smaller median and the larger mean.
+        let looks = fastest(20, |command, round| match (command, round) {
+            (0, _) => 1.0,
+            (_, 3) => 50.0,
+            _ => 0.9,
+        });
+        assert_eq!(looks.reference, 1);
+        assert!(looks.seen[0].look.is_some() && looks.seen[1].look.is_none());
+        assert!(looks.precise(0, |_| false));
+    }
+
+    #[test]
+    fn another_reference_voids_the_looks() {
+        let wall = |command: usize, round: u64| match (command, round) {
+            (0, 0..10) => 1.0,
+            (0, _) => 1.02,
+            _ => 1.015,
+        };
+        let seen = |rounds: u64| {
+            let looks = fastest(rounds, wall);
+            (looks.reference, looks.precise(0, |_| false))
+        };
+        assert_eq!(seen(20), (0, true));
+        assert_eq!(seen(21), (1, false));
+        assert_eq!(seen(30), (1, true));
     }
 }

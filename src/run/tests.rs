@@ -377,6 +377,12 @@ fn a_vague_pair_does_not_hold_up_the_others_and_the_reference_stays() {
         assert_eq!(runs(1), if fastest { runs(2) } else { 20 });
         assert!(runs(2) > 20 && runs(0) >= runs(2));
     }
+    let limits = Limits {
+        reference: 2,
+        ..precise(0.005)
+    };
+    let (session, _) = perform(&plan(3, limits), |script| script.extra = noisy);
+    assert!(session.recordings.iter().all(|one| one.samples.len() > 20));
 }
 
 #[test]

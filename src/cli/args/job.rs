@@ -70,6 +70,7 @@ impl Args {
         let plan = Plan {
             benchmarks,
             limits: Limits {
+                reference,
                 fastest: question.reference == Reference::Fastest,
                 ..pace.limits
             },
