@@ -5,8 +5,9 @@
 
 pub mod baseline;
 mod comparison;
+mod marks;
 pub mod noise;
-pub mod pace;
+mod pace;
 mod sentence;
 pub mod sessions;
 mod share;
@@ -163,10 +164,7 @@ pub fn analyze<'a>(recordings: &'a [Recording], question: &Question) -> Analysis
 }
 
 fn reference(subjects: &[Subject<'_>], question: &Question) -> usize {
-    let median = |subject: &Subject<'_>| {
-        let summary = subject.summary(WALL)?;
-        summary.get("median").map(|estimate| estimate.value)
-    };
+    let median = |subject: &Subject<'_>| subject.median(WALL);
     match question.reference {
         Reference::Command(place) => place.min(subjects.len().saturating_sub(1)),
         Reference::Fastest => (0..subjects.len())

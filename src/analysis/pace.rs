@@ -42,8 +42,7 @@ fn not_steady(warmup: &WarmupReport) -> String {
 }
 
 /// `steady within 1.4% after 40 runs`.
-#[must_use]
-pub fn steady(conditions: &Conditions) -> Option<String> {
+pub(super) fn steady(conditions: &Conditions) -> Option<String> {
     let warmup = conditions.warmup.as_ref().filter(|found| found.steady)?;
     Some(format!(
         "steady within {} after {} runs",
@@ -53,8 +52,7 @@ pub fn steady(conditions: &Conditions) -> Option<String> {
 }
 
 /// `±1.8% after 60 s, ±1% not reached`, of a median; nothing when it was reached.
-#[must_use]
-pub fn not_reached(conditions: &Conditions, look: Option<Look>) -> Option<String> {
+pub(super) fn not_reached(conditions: &Conditions, look: Option<Look>) -> Option<String> {
     let wanted = conditions.precision?;
     let look = look.filter(|look| !look.reached)?;
     Some(format!(

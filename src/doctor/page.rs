@@ -6,10 +6,9 @@ use serde_json::Value;
 
 use super::{Examination, Source};
 use crate::sample::Host;
+use crate::sample::host::FLOOR_MATTERS;
 use crate::unit::{display_escaped, human_bytes};
 
-/// Below this many times the floor, a command's wall is told together with it.
-const FLOOR_MATTERS: f64 = 20.0;
 /// Load a CPU above which the machine is busy.
 const BUSY: f64 = 0.2;
 

@@ -61,12 +61,11 @@ fn suite(document: &Document<'_>) -> String {
 
 /// Class name and time of a case.
 fn case(subject: &Subject<'_>, name: &str) -> String {
-    let median = subject.summary(WALL).and_then(|wall| wall.get("median"));
     format!(
         "    <testcase classname=\"{}\" name=\"{}\" time=\"{}\"",
         attribute(subject.name()),
         attribute(name),
-        median.map_or(0.0, |median| median.value)
+        subject.median(WALL).unwrap_or(0.0)
     )
 }
 

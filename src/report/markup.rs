@@ -81,9 +81,8 @@ fn unit(document: &Document<'_>) -> TimeUnit {
         .analysis
         .subjects
         .iter()
-        .filter_map(|one| one.summary(WALL));
-    let median = walls.next().and_then(|wall| wall.get("median"));
-    let fitting = || TimeUnit::for_median(median.map_or(0.0, |median| median.value));
+        .filter_map(|one| one.median(WALL));
+    let fitting = || TimeUnit::for_median(walls.next().unwrap_or(0.0));
     document.unit.unwrap_or_else(fitting)
 }
 

@@ -99,6 +99,17 @@ pub struct Conditions {
     pub wall_floor_s: Option<f64>,
 }
 
+/// Below this many times what starting a program costs, the cost is told.
+pub const FLOOR_MATTERS: f64 = 20.0;
+
+impl Conditions {
+    /// Whether starting a program is a large part of that wall time, in seconds.
+    #[must_use]
+    pub fn wall_near_floor(&self, wall: f64) -> Option<bool> {
+        Some(wall < FLOOR_MATTERS * self.wall_floor_s?)
+    }
+}
+
 /// What `--warmup auto` found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WarmupReport {

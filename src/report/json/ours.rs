@@ -72,7 +72,11 @@ impl<'a> Ours<'a> {
                 map.serialize_entry(metric.key, &summary)?;
             }
         }
-        map.serialize_entry("rss_at_floor", &rss_at_floor(self.subject))?;
+        let subject = self.subject;
+        map.serialize_entry("rss_at_floor", &subject.rss_at_floor())?;
+        map.serialize_entry("wall_near_floor", &subject.wall_near_floor())?;
+        map.serialize_entry("split_is_sampled", &subject.split_is_sampled())?;
+        map.serialize_entry("instructions_per_cycle", &subject.instructions_per_cycle())?;
         map.serialize_entry("wall_cpu_ratio", &Ratio(self.subject))
     }
 
@@ -111,13 +115,6 @@ impl Serialize for Ours<'_> {
         self.entries(&mut map)?;
         map.end()
     }
-}
-
-/// Whether the command's peak memory cannot be told from what starting it takes.
-fn rss_at_floor(subject: &Subject<'_>) -> Option<bool> {
-    let floor = subject.recording.conditions.rss_floor_bytes?;
-    let median = subject.summary("rss")?.get("median")?;
-    Some(median.value <= floor as f64)
 }
 
 struct Phases<'a>(&'a Subject<'a>);

@@ -1,15 +1,10 @@
 //! What must be known beside the numbers: tier, causes, findings, warnings, notes.
 
 use super::layout::{columns_of, cut, left, right, wrap};
-use crate::analysis::{Subject, pace};
-use crate::diagnose::words::time;
+use crate::analysis::Subject;
 use crate::diagnose::{CauseLine, Diagnosis, Finding, Tier};
-use crate::metric::WALL;
 use crate::report::{Style, Tone};
 use crate::unit::{TimeFormat, percent};
-
-/// Below this many times what starting a program costs, the cost is told.
-const FLOOR_MATTERS: f64 = 20.0;
 
 /// Every remark about a command, each a line or a wrapped paragraph.
 pub(super) fn lines(style: &Style, subject: &Subject<'_>) -> Vec<String> {
@@ -27,7 +22,7 @@ pub(super) fn lines(style: &Style, subject: &Subject<'_>) -> Vec<String> {
     for warning in &subject.warnings {
         lines.extend(remark(style, Tier::Warning, &warning.text));
     }
-    for note in notes(subject) {
+    for note in subject.notes() {
         lines.extend(remark(style, Tier::Note, &note));
     }
     lines
@@ -39,22 +34,6 @@ pub(super) fn sentence(finding: &Finding) -> String {
         Some(cause) => format!("{}  [{}]", finding.text, cause.id()),
         None => finding.text.clone(),
     }
-}
-
-/// What else is to be said about how the runs were made.
-pub(super) fn notes(subject: &Subject<'_>) -> Vec<String> {
-    let conditions = &subject.recording.conditions;
-    let mut notes = Vec::new();
-    notes.extend(pace::steady(conditions));
-    notes.extend(pace::not_reached(conditions, subject.precision));
-    let median = subject.summary(WALL).and_then(|wall| wall.get("median"));
-    if let (Some(floor), Some(median)) = (conditions.wall_floor_s, median) {
-        if median.value < FLOOR_MATTERS * floor {
-            notes.push(format!("an empty program takes {} here", time(floor)));
-        }
-    }
-    notes.extend(subject.recording.notes.iter().cloned());
-    notes
 }
 
 /// A tier's word in its colour.

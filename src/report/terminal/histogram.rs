@@ -1,7 +1,7 @@
 //! Where the time of a run went, as one bar, and the runs in their order, as one line.
 
 use super::layout::{bar, columns_of, sparkline, wrap};
-use super::summary::{DIGITS, row_format, split_is_sampled};
+use super::summary::{DIGITS, row_format};
 use crate::analysis::Subject;
 use crate::diagnose::{Diagnosis, Slices, Tier};
 use crate::metric::WALL;
@@ -23,7 +23,7 @@ pub(super) fn lines(style: &Style, subject: &Subject<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(diagnosis) = &subject.diagnosis {
         if !diagnosis.incomplete {
-            lines.extend(spent(style, diagnosis, split_is_sampled(subject)));
+            lines.extend(spent(style, subject, diagnosis));
         }
     }
     let loud = subject
@@ -37,8 +37,9 @@ pub(super) fn lines(style: &Style, subject: &Subject<'_>) -> Vec<String> {
 }
 
 /// The shares of wall time as words.
-pub(super) fn shares(diagnosis: &Diagnosis, sampled: bool) -> String {
+pub(super) fn shares(subject: &Subject<'_>, diagnosis: &Diagnosis) -> String {
     let slices = &diagnosis.slices;
+    let sampled = subject.split_is_sampled() == Some(true);
     let about = if sampled { "~" } else { "" };
     let Some(off) = diagnosis.off_share else {
         return parallel(diagnosis, about);
@@ -88,8 +89,8 @@ fn parts(slices: &Slices) -> [f64; 4] {
     ]
 }
 
-fn spent(style: &Style, diagnosis: &Diagnosis, sampled: bool) -> Vec<String> {
-    let words = shares(diagnosis, sampled);
+fn spent(style: &Style, subject: &Subject<'_>, diagnosis: &Diagnosis) -> Vec<String> {
+    let words = shares(subject, diagnosis);
     let draw = |width| bar(style, &parts(&diagnosis.slices), width);
     with_bar(style, "  spent   ", draw, &words)
 }

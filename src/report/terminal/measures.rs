@@ -130,10 +130,9 @@ fn counters(style: &Style, subject: &Subject<'_>) -> Option<String> {
     if parts.is_empty() {
         return Some("not available here".into());
     }
-    if let (Some(instructions), Some(cycles)) = (value("instructions"), value("cycles")) {
-        if cycles > 0.0 && style.metrics.holds("cycles") && style.metrics.holds("instructions") {
-            parts.push(format!("{:.2} instructions a cycle", instructions / cycles));
-        }
+    let both = style.metrics.holds("cycles") && style.metrics.holds("instructions");
+    if let Some(ratio) = subject.instructions_per_cycle().filter(|_| both) {
+        parts.push(format!("{ratio:.2} instructions a cycle"));
     }
     Some(parts.join(", "))
 }

@@ -1,9 +1,9 @@
 //! Plain lines for files, pipes and build logs: one thought a line, values that grep well.
 
-use super::diagnosis::{notes, remarks as diagnostic_remarks, sentence};
+use super::diagnosis::{remarks as diagnostic_remarks, sentence};
 use super::histogram::shares;
 use super::measures;
-use super::summary::{DIGITS, Row, counts, cut_short, rows, split_is_sampled, via_shell};
+use super::summary::{DIGITS, Row, counts, cut_short, rows, via_shell};
 use super::trace;
 use crate::analysis::{Analysis, Subject, no_interval};
 use crate::diagnose::{CauseLine, Diagnosis, Tier};
@@ -40,7 +40,7 @@ pub(super) fn command(style: &Style, subject: &Subject<'_>, number: Option<usize
     }
     lines.extend(measures::plain(style, subject));
     if let Some(diagnosis) = &subject.diagnosis {
-        lines.extend(off_cpu(diagnosis, split_is_sampled(subject)));
+        lines.extend(off_cpu(subject, diagnosis));
     }
     lines.extend(trace::plain(subject));
     lines.extend(remarks(subject));
@@ -58,7 +58,8 @@ fn remarks(subject: &Subject<'_>) -> Vec<String> {
         lines.push(format!("  warning: {}", warning.text));
     }
     lines.extend(
-        notes(subject)
+        subject
+            .notes()
             .into_iter()
             .map(|note| format!("  note: {note}")),
     );
@@ -133,11 +134,11 @@ fn wall_line(row: &Row<'_>) -> String {
 }
 
 /// `off-cpu 90% wall/cpu=9.7 [9.4, 10.0] severe disk-flush`.
-fn off_cpu(diagnosis: &Diagnosis, sampled: bool) -> Vec<String> {
+fn off_cpu(subject: &Subject<'_>, diagnosis: &Diagnosis) -> Vec<String> {
     let bare = |value: f64| ratio(value).trim_end_matches('x').to_owned();
     let off = match diagnosis.off_share {
         Some(share) => format!("off-cpu {}", percent(share)),
-        None => shares(diagnosis, sampled),
+        None => shares(subject, diagnosis),
     };
     let found = diagnosis.ratio.map(|found| {
         let limits = found

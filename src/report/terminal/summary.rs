@@ -9,8 +9,6 @@ use crate::sample::recording::CutShort;
 use crate::stats::Summary;
 use crate::unit::{TimeFormat, TimeUnit, Unit, human_duration, thousands};
 
-/// Below this median CPU time the split into user and system is a lottery of clock ticks.
-const SPLIT_IS_SAMPLED: f64 = 0.010;
 /// Fewest runs whose p99 is not simply the largest value.
 const P99_IS_NOT_MAX: usize = 100;
 /// Most digits of a time where there is room for them, and where there is not.
@@ -91,13 +89,6 @@ pub(super) fn cut_short(subject: &Subject<'_>) -> Option<String> {
     Some(format!("cut short after {runs} {word}: {why}"))
 }
 
-/// Whether the split of CPU time into user and system is not to be believed.
-pub(super) fn split_is_sampled(subject: &Subject<'_>) -> bool {
-    let cpu = subject.summary(crate::metric::CPU);
-    cpu.and_then(|cpu| cpu.get("median"))
-        .is_some_and(|cpu| cpu.value < SPLIT_IS_SAMPLED)
-}
-
 /// Everything below the header but remarks.
 pub(super) fn body(style: &Style, subject: &Subject<'_>) -> Vec<String> {
     let rows = rows(style, subject, DIGITS[0]);
@@ -134,7 +125,7 @@ pub(super) struct Row<'a> {
 
 /// The rows of the table on the terminal.
 pub(super) fn rows<'a>(style: &Style, subject: &'a Subject<'_>, digits: usize) -> Vec<Row<'a>> {
-    let sampled = split_is_sampled(subject);
+    let sampled = subject.split_is_sampled() == Some(true);
     let mut rows: Vec<Row<'a>> = Vec::new();
     for (metric, unit) in shown_times(style) {
         let Some(summary) = subject.summary(metric.id) else {
