@@ -25,6 +25,10 @@ pub struct Metric {
     pub headline: bool,
     /// The value in base units, `None` where it was not measured.
     pub read: fn(&Sample) -> Option<f64>,
+    /// Whether it is a hardware counter: read only when asked for, and told in a line of its own.
+    pub counter: bool,
+    /// Its place among the metrics of hyperfine 2, and its name there.
+    pub hyperfine: Option<(u8, &'static str)>,
     /// Keys of the fields that `read` looks at, so that reading a metric need not put whole samples
     /// together.
     pub fields: &'static [&'static str],
@@ -46,6 +50,25 @@ impl Metric {
         self.id != QUEUED && cpu.iter().any(|field| self.fields.contains(field))
     }
 
+    /// The metrics that hyperfine 2 has as well, in its order, each with its name there.
+    #[must_use]
+    pub fn of_hyperfine() -> Vec<(&'static str, &'static Self)> {
+        let mut all: Vec<_> = METRICS
+            .iter()
+            .filter_map(|one| Some((one.hyperfine?, one)))
+            .collect();
+        all.sort_by_key(|((place, _), _)| *place);
+        all.into_iter()
+            .map(|((_, name), one)| (name, one))
+            .collect()
+    }
+
+    /// The same, with what hyperfine 2 calls it.
+    const fn called(mut self, place: u8, name: &'static str) -> Self {
+        self.hyperfine = Some((place, name));
+        self
+    }
+
     /// The metric of that identifier.
     #[must_use]
     pub fn from_id(id: &str) -> Option<&'static Self> {
@@ -64,7 +87,7 @@ fn event(sample: &Sample, count: u64) -> Option<f64> {
 }
 
 macro_rules! metric {
-    ($id:literal, $key:literal, $label:literal, $unit:ident, $headline:literal, $help:literal, $fields:expr, $read:expr) => {
+    ($id:literal, $key:expr, $label:literal, $unit:ident, $headline:literal, $help:literal, $fields:expr, $read:expr) => {
         Metric {
             id: $id,
             key: $key,
@@ -72,8 +95,28 @@ macro_rules! metric {
             unit: Unit::$unit,
             help: $help,
             headline: $headline,
+            counter: false,
+            hyperfine: None,
             read: $read,
             fields: $fields,
+        }
+    };
+}
+
+macro_rules! counter {
+    ($id:literal, $field:ident, $label:literal, $help:literal) => {
+        Metric {
+            counter: true,
+            ..metric!(
+                $id,
+                stringify!($field),
+                $label,
+                Count,
+                false,
+                $help,
+                &[stringify!($field)],
+                |s| s.readings.$field.map(|n| n as f64)
+            )
         }
     };
 }
@@ -115,7 +158,8 @@ pub static METRICS: &[Metric] = &[
         "Time from exec to the collected exit.",
         &["wall_s"],
         |s| Some(s.wall.as_secs_f64())
-    ),
+    )
+    .called(0, "time_wall_clock"),
     metric!(
         "user",
         "user",
@@ -125,7 +169,8 @@ pub static METRICS: &[Metric] = &[
         "CPU time in user mode, with the children waited for.",
         &["user_s"],
         |s| cpu(s, s.usage.user)
-    ),
+    )
+    .called(2, "time_user"),
     metric!(
         "sys",
         "system",
@@ -135,7 +180,8 @@ pub static METRICS: &[Metric] = &[
         "CPU time in the kernel, with the children waited for.",
         &["system_s"],
         |s| cpu(s, s.usage.system)
-    ),
+    )
+    .called(3, "time_system"),
     metric!(
         "cpu",
         "cpu",
@@ -145,7 +191,8 @@ pub static METRICS: &[Metric] = &[
         "User plus system time of the whole process tree, as far as it is known.",
         TREE_CPU,
         |s| cpu(s, s.tree_cpu())
-    ),
+    )
+    .called(1, "time_cpu"),
     metric!(
         "off-cpu",
         "off_cpu",
@@ -181,7 +228,8 @@ pub static METRICS: &[Metric] = &[
         "Peak resident memory of the largest process.",
         &["rss_bytes"],
         |s| (!s.readings.unaccounted.memory).then_some(s.usage.max_rss as f64)
-    ),
+    )
+    .called(4, "memory_peak_resident"),
     metric!(
         "queued",
         "queued",
@@ -232,56 +280,35 @@ pub static METRICS: &[Metric] = &[
         &["involuntary_switches"],
         |s| event(s, s.usage.involuntary_switches)
     ),
-    metric!(
+    counter!(
         "instructions",
+        instructions,
         "instructions",
-        "instructions",
-        Count,
-        false,
-        "Instructions retired in user mode.",
-        &["instructions"],
-        |s| s.readings.instructions.map(|n| n as f64)
-    ),
-    metric!(
-        "cycles",
-        "cycles",
-        "cycles",
-        Count,
-        false,
-        "CPU cycles in user mode.",
-        &["cycles"],
-        |s| s.readings.cycles.map(|n| n as f64)
-    ),
-    metric!(
+        "Instructions retired in user mode."
+    )
+    .called(6, "instructions"),
+    counter!("cycles", cycles, "cycles", "CPU cycles in user mode.").called(5, "cpu_cycles"),
+    counter!(
         "branch-misses",
-        "branch_misses",
+        branch_misses,
         "branch misses",
-        Count,
-        false,
-        "Branches mispredicted in user mode.",
-        &["branch_misses"],
-        |s| s.readings.branch_misses.map(|n| n as f64)
-    ),
-    metric!(
+        "Branches mispredicted in user mode."
+    )
+    .called(9, "branch_misses"),
+    counter!(
         "cache-references",
-        "cache_references",
+        cache_references,
         "cache references",
-        Count,
-        false,
-        "Accesses that reached the last-level cache in user mode.",
-        &["cache_references"],
-        |s| s.readings.cache_references.map(|n| n as f64)
-    ),
-    metric!(
+        "Accesses that reached the last-level cache in user mode."
+    )
+    .called(7, "cache_references"),
+    counter!(
         "cache-misses",
-        "cache_misses",
+        cache_misses,
         "cache misses",
-        Count,
-        false,
-        "Accesses that missed the last-level cache in user mode.",
-        &["cache_misses"],
-        |s| s.readings.cache_misses.map(|n| n as f64)
-    ),
+        "Accesses that missed the last-level cache in user mode."
+    )
+    .called(8, "cache_misses"),
 ];
 
 #[cfg(test)]

@@ -28,7 +28,6 @@ use crate::analysis::Analysis;
 use crate::gate::Verdict;
 use crate::unit::TimeUnit;
 
-pub(crate) use selection::COUNTERS;
 pub use selection::{Choice, ChosenUnit, Selection};
 #[cfg(feature = "cli")]
 pub(crate) use style::columns;

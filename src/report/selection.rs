@@ -6,15 +6,6 @@ use crate::unit::{Scale, TimeUnit, Unit};
 /// The most quantities that can be chosen; more than the table has.
 const MOST: usize = 32;
 
-/// The hardware counters, which make one line together.
-pub(crate) const COUNTERS: &[&str] = &[
-    "instructions",
-    "cycles",
-    "branch-misses",
-    "cache-references",
-    "cache-misses",
-];
-
 /// The unit of a chosen quantity.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ChosenUnit {
@@ -89,7 +80,7 @@ impl Selection {
     /// Whether a hardware counter was chosen.
     #[must_use]
     pub fn counts(&self) -> bool {
-        self.iter().any(|one| COUNTERS.contains(&one.metric.id))
+        self.iter().any(|one| one.metric.counter)
     }
 
     /// Whether a metric of that identifier was chosen.

@@ -5,36 +5,6 @@ use crate::metric::{METRICS, Metric};
 use crate::report::{Choice, ChosenUnit};
 use crate::unit::{Scale, TimeUnit, Unit};
 
-/// Names of hyperfine 2 for metrics that are called otherwise here.
-const ALIASES: &[(&str, &str)] = &[
-    ("time_wall_clock", "wall"),
-    ("time_cpu", "cpu"),
-    ("time_user", "user"),
-    ("time_system", "sys"),
-    ("memory_peak_resident", "rss"),
-    ("cpu_cycles", "cycles"),
-    ("cache_references", "cache-references"),
-    ("cache_misses", "cache-misses"),
-    ("branch_misses", "branch-misses"),
-];
-
-/// The metrics of `--metrics time`.
-const TIMES: &[&str] = &["wall", "cpu", "user", "sys"];
-
-/// The metrics of `--metrics all`, hyperfine 2's ten.
-const ALL: &[&str] = &[
-    "wall",
-    "cpu",
-    "user",
-    "sys",
-    "rss",
-    "cycles",
-    "instructions",
-    "cache-references",
-    "cache-misses",
-    "branch-misses",
-];
-
 /// Reads a preset, or `METRIC[:UNIT],…`; empty for the preset `default`.
 ///
 /// # Errors
@@ -42,8 +12,8 @@ const ALL: &[&str] = &[
 pub(super) fn parse(list: &str) -> Result<Vec<Choice>, Problem> {
     match list {
         "default" => return Ok(Vec::new()),
-        "time" => return Ok(preset(TIMES)),
-        "all" => return Ok(preset(ALL)),
+        "time" => return Ok(preset(|metric| metric.unit == Unit::Time)),
+        "all" => return Ok(preset(|_| true)),
         _ => {}
     }
     let mut choices: Vec<Choice> = Vec::new();
@@ -65,10 +35,12 @@ pub(super) fn parse(list: &str) -> Result<Vec<Choice>, Problem> {
     Ok(choices)
 }
 
-fn preset(ids: &[&str]) -> Vec<Choice> {
-    let known = ids.iter().filter_map(|id| Metric::from_id(id));
-    known
-        .map(|metric| Choice {
+/// Those of hyperfine 2's metrics.
+fn preset(wanted: fn(&Metric) -> bool) -> Vec<Choice> {
+    let theirs = Metric::of_hyperfine().into_iter();
+    let chosen = theirs.filter(|(_, metric)| wanted(metric));
+    chosen
+        .map(|(_, metric)| Choice {
             metric,
             unit: ChosenUnit::Auto,
         })
@@ -76,10 +48,13 @@ fn preset(ids: &[&str]) -> Vec<Choice> {
 }
 
 fn find(name: &str) -> Result<&'static Metric, Problem> {
-    let alias = ALIASES.iter().find(|(theirs, _)| *theirs == name);
-    let id = alias.map_or(name, |(_, ours)| ours);
-    Metric::from_id(id).ok_or_else(|| {
-        let theirs = ALIASES.iter().map(|(theirs, _)| *theirs);
+    let theirs = Metric::of_hyperfine();
+    let alias = theirs.iter().find(|(theirs, _)| *theirs == name);
+    let found = alias
+        .map(|(_, metric)| *metric)
+        .or_else(|| Metric::from_id(name));
+    found.ok_or_else(|| {
+        let theirs = theirs.iter().map(|(theirs, _)| *theirs);
         let known = METRICS.iter().map(|metric| metric.id).chain(theirs);
         let near = crate::unit::closest(name, known, 0.8);
         let ids: Vec<&str> = METRICS.iter().map(|metric| metric.id).collect();
@@ -154,15 +129,15 @@ mod tests {
     }
 
     #[test]
-    fn every_alias_names_a_metric() {
-        for (theirs, ours) in ALIASES {
-            assert!(Metric::from_id(ours).is_some(), "{theirs}");
+    fn the_help_names_all_of_hyperfine() {
+        use clap::CommandFactory;
+        let command = crate::cli::args::Args::command();
+        let option = command
+            .get_arguments()
+            .find(|one| one.get_id() == "metrics");
+        let help = option.unwrap().get_long_help().unwrap().to_string();
+        for (theirs, _) in Metric::of_hyperfine() {
+            assert!(help.contains(theirs), "{theirs}");
         }
-        assert!(
-            TIMES
-                .iter()
-                .chain(ALL)
-                .all(|id| Metric::from_id(id).is_some())
-        );
     }
 }

@@ -11,11 +11,12 @@ use serde::{Serialize, Serializer};
 use super::shallow::fragments;
 use super::{Ours, object};
 use crate::analysis::Subject;
-use crate::metric::{CPU, WALL};
+use crate::metric::{Metric, WALL};
 use crate::report::Document;
 use crate::sample::recording::text;
 use crate::sample::{self, Host, Phase, Sample};
 use crate::stats::Summary;
+use crate::unit::Unit;
 
 /// Point estimates of one metric.
 #[derive(Debug, Clone, Copy, Default)]
@@ -206,15 +207,14 @@ struct Summaries<'a>(&'a Subject<'a>);
 impl Serialize for Summaries<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        for (key, id, unit) in [
-            ("time_wall_clock", WALL, "second"),
-            ("time_cpu", CPU, "second"),
-            ("time_user", "user", "second"),
-            ("time_system", "sys", "second"),
-            ("memory_peak_resident", "rss", "byte"),
-        ] {
-            if self.0.summary(id).is_some() {
-                map.serialize_entry(key, &Statistics(point(self.0, id), unit))?;
+        for (key, metric) in Metric::of_hyperfine() {
+            let unit = match metric.unit {
+                Unit::Time => "second",
+                Unit::Bytes => "byte",
+                _ => continue,
+            };
+            if self.0.summary(metric.id).is_some() {
+                map.serialize_entry(key, &Statistics(point(self.0, metric.id), unit))?;
             }
         }
         map.end()

@@ -3,7 +3,7 @@
 
 use super::layout::{Column, left, right, table, wrap};
 use crate::analysis::Subject;
-use crate::report::{COUNTERS, Choice, Style};
+use crate::report::{Choice, Style};
 use crate::sample::Outcome;
 use crate::stats::Summary;
 use crate::unit::{TimeUnit, human_duration};
@@ -74,7 +74,7 @@ pub(super) fn plain(style: &Style, subject: &Subject<'_>) -> Vec<String> {
 }
 
 fn is_counter(choice: &Choice) -> bool {
-    COUNTERS.contains(&choice.metric.id)
+    choice.metric.counter
 }
 
 fn point(summary: &Summary, id: &str) -> f64 {
