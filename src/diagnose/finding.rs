@@ -7,7 +7,7 @@ use super::machine::{ALL_CPUS, Machine};
 use super::tier::Tier;
 use super::{Figures, words};
 use crate::evidence::{Cause, Class};
-use crate::sample::{Outcome, Phase, Recording, Sample};
+use crate::sample::{Outcome, Phase, Recording, Sample, signal};
 
 /// One finding.
 #[derive(Debug, Clone, PartialEq)]
@@ -114,7 +114,7 @@ pub(super) fn findings(recording: &Recording, slices: &Slices, figures: &Figures
         queue(recording, &counts, slices, figures),
         stopped(&counts, slices),
         timed_out(&counts),
-        killed(&counts),
+        killed(recording, &counts),
         figures.stalls.clone().map(|text| Finding {
             tier: Tier::Note,
             cause: None,
@@ -229,8 +229,8 @@ fn timed_out(counts: &Counts) -> Option<Finding> {
     Some(Finding::new(Tier::Note, Cause::TimedOut, text))
 }
 
-fn killed(counts: &Counts) -> Option<Finding> {
-    let name = crate::sample::signal_name(counts.killed?);
+fn killed(recording: &Recording, counts: &Counts) -> Option<Finding> {
+    let name = signal::name(counts.killed?, recording.host.kernel.as_deref());
     Some(Finding::new(
         Tier::Note,
         Cause::Killed,

@@ -6,6 +6,7 @@ pub mod field;
 pub mod host;
 pub mod recording;
 pub mod shelf;
+pub mod signal;
 
 use std::fmt;
 use std::time::Duration;
@@ -146,20 +147,11 @@ impl fmt::Display for Outcome {
             Self::Exited(code) => write!(f, "exit code {code}"),
             Self::Signaled { signal, core } => {
                 let dumped = if *core { " (core dumped)" } else { "" };
-                write!(f, "killed by {}{dumped}", signal_name(*signal))
+                write!(f, "killed by {}{dumped}", signal::name(*signal, None))
             }
             Self::TimedOut => f.write_str("timed out"),
         }
     }
-}
-
-/// The name of a signal by its number, as this platform counts.
-#[must_use]
-pub fn signal_name(signal: u8) -> String {
-    nix::sys::signal::Signal::try_from(i32::from(signal)).map_or_else(
-        |_| format!("signal {signal}"),
-        |known| known.as_str().to_string(),
-    )
 }
 
 /// Which parts of [`Usage`] are not known, as in runs that another program recorded. Their numbers
