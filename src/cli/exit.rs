@@ -275,7 +275,7 @@ pub(crate) fn code(
     }
     if let Some(error) = &written.screen {
         if error.kind() == io::ErrorKind::BrokenPipe {
-            return Code::Signal(nix::libc::SIGPIPE);
+            return Code::Signal(crate::sys::unix::number::PIPE);
         }
         say(&format!("cannot write the report: {error}"), None);
     }

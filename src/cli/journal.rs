@@ -1,15 +1,15 @@
 //! `--export-jsonl`: lines are written as runs happen, so that a crash loses at most one.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write};
 
 use super::args::{Job, Target};
-use super::write::holds_something;
 use crate::analysis::Analysis;
 use crate::gate::Verdict;
 use crate::report::{Format, jsonl};
 use crate::run::Event;
 use crate::sample::{Conditions, Host, Phase};
+use crate::sys::documents::holds_something;
 
 /// The format that is written so.
 pub(crate) const FORMAT: &str = "jsonl";
@@ -142,10 +142,6 @@ impl Journal {
 fn open(target: &Target) -> io::Result<Sink> {
     match target {
         Target::Stdout => Ok(Sink::Stdout(io::stdout())),
-        Target::File(path) => {
-            let mut options = OpenOptions::new();
-            let options = options.write(true).create(true).truncate(true);
-            Ok(Sink::File(crate::sys::files::open_in_place(path, options)?))
-        }
+        Target::File(path) => Ok(Sink::File(crate::sys::files::output(path)?)),
     }
 }

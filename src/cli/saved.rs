@@ -1,12 +1,12 @@
 //! Reads saved sessions: the files of `--baseline` and `--compare`.
 
-use std::fs;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::analysis::Saved;
 use crate::sample::Recording;
 use crate::sample::recording::{self, MOST_BYTES, ReadError};
+use crate::sys::documents;
 use crate::unit::display_escaped;
 
 use super::args::Job;
@@ -74,10 +74,12 @@ pub(crate) fn read(job: &Job) -> Result<Files, Vec<Unreadable>> {
 
 /// Files that were given before, by whatever name.
 fn twice(paths: &[PathBuf]) -> Vec<&PathBuf> {
-    let real = |path: &PathBuf| fs::canonicalize(path).ok();
     let again = paths.iter().enumerate().filter(|(place, path)| {
-        let this = real(path);
-        this.is_some() && paths[..*place].iter().any(|other| real(other) == this)
+        let this = documents::real(path);
+        this.is_some()
+            && paths[..*place]
+                .iter()
+                .any(|other| documents::real(other) == this)
     });
     again.map(|(_, path)| path).collect()
 }
@@ -109,22 +111,17 @@ fn sessions(path: &Path) -> Result<Vec<Saved>, Unreadable> {
 }
 
 fn in_folder(path: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut paths = Vec::new();
-    for entry in fs::read_dir(path)? {
-        let path = entry?.path();
-        if path
-            .extension()
+    let mut paths = documents::entries(path)?;
+    paths.retain(|path| {
+        path.extension()
             .is_some_and(|extension| extension == "json")
-        {
-            paths.push(path);
-        }
-    }
-    paths.sort();
+    });
     Ok(paths)
 }
 
 fn one(path: &Path) -> Result<Vec<Recording>, Unreadable> {
-    let bytes = match bytes(path) {
+    // One more than are read tells that there are too many.
+    let bytes = match documents::content(path, MOST_BYTES as u64 + 1) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             return Err(Unreadable::Missing(shown(path)));
@@ -142,14 +139,6 @@ fn one(path: &Path) -> Result<Vec<Recording>, Unreadable> {
         return Err(bad("it holds no benchmark".into()));
     }
     Ok(recordings)
-}
-
-/// The file's bytes, never more than are read; one more tells that there are too many.
-fn bytes(path: &Path) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let file = fs::File::open(path)?;
-    file.take(MOST_BYTES as u64 + 1).read_to_end(&mut bytes)?;
-    Ok(bytes)
 }
 
 fn shown(path: &Path) -> String {

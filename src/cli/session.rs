@@ -109,7 +109,9 @@ struct Audience {
 
 impl Observer for Audience {
     fn event(&mut self, event: &Event<'_>) -> Flow {
-        if matches!(event, Event::Starting { .. }) && (self.gone || write::reader_is_gone()) {
+        if matches!(event, Event::Starting { .. })
+            && (self.gone || crate::sys::terminal::reader_is_gone())
+        {
             self.gone = true;
             return Flow::Stop;
         }

@@ -1,12 +1,8 @@
 //! Hands out the writers: the screen, and files that are replaced only when the new content is
 //! complete.
 
-use std::fs::OpenOptions;
 use std::io::{self, BufWriter, Write};
-use std::os::fd::AsFd;
 use std::path::Path;
-
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::args::{Job, Target, option};
 use super::exit::Code;
@@ -17,6 +13,8 @@ use crate::gate::{Decision, Verdict};
 use crate::plan::Order;
 use crate::report::{Document, Format, Kind, annotations, terminal};
 use crate::run::Session;
+use crate::sys::documents;
+use crate::sys::unix::number;
 use crate::unit::display_escaped;
 
 /// What could not be written.
@@ -87,7 +85,9 @@ pub(crate) fn everything(
                 append(path, format, &document)
             }
             Target::File(path)
-                if fitness == Fitness::Empty && !journal.began(format) && holds_something(path) =>
+                if fitness == Fitness::Empty
+                    && !journal.began(format)
+                    && documents::holds_something(path) =>
             {
                 written
                     .stale
@@ -145,16 +145,6 @@ pub(crate) fn header(job: &Job) -> io::Result<()> {
     }
 }
 
-/// Whether standard output is a pipe that nobody reads from any more.
-#[allow(clippy::disallowed_methods, reason = "cli hands out the writers")]
-pub(crate) fn reader_is_gone() -> bool {
-    let stdout = io::stdout();
-    let mut asked = [PollFd::new(stdout.as_fd(), PollFlags::empty())];
-    let answered = poll(&mut asked, PollTimeout::ZERO).is_ok_and(|count| count > 0);
-    let found = asked[0].revents().unwrap_or(PollFlags::empty());
-    answered && found.contains(PollFlags::POLLERR)
-}
-
 /// Prints a text that was asked for.
 pub(crate) fn page(text: impl AsRef<[u8]>) -> Code {
     printed(|out| out.write_all(text.as_ref()))
@@ -181,7 +171,7 @@ pub(crate) fn clap_page(error: &clap::Error) -> Code {
 fn delivered(result: io::Result<()>) -> Code {
     match result {
         Ok(()) => Code::Done,
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Code::Signal(nix::libc::SIGPIPE),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Code::Signal(number::PIPE),
         Err(error) => {
             Message::error(format!("cannot write to standard output: {error}")).say();
             Code::Failed
@@ -217,14 +207,7 @@ fn to_stdout(format: &Format, document: &Document<'_>) -> io::Result<()> {
 fn append(path: &Path, format: &Format, document: &Document<'_>) -> io::Result<()> {
     let mut text = Vec::new();
     (format.write)(&mut text, document)?;
-    let options = &mut OpenOptions::new();
-    let mut file = crate::sys::files::open_in_place(path, options.append(true).create(true))?;
-    file.write_all(&text)
-}
-
-/// Whether a file has a content to lose.
-pub(crate) fn holds_something(path: &Path) -> bool {
-    std::fs::metadata(path).is_ok_and(|known| known.is_file() && known.len() > 0)
+    documents::appended(path)?.write_all(&text)
 }
 
 /// Writes beside the target and renames; the old content stays until the new one is complete.

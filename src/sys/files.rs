@@ -107,7 +107,7 @@ pub(crate) fn replaced(path: &Path) -> Option<PathBuf> {
     destination(path).ok().filter(|_| regular)
 }
 
-fn folder_of(path: &Path) -> &Path {
+pub(super) fn folder_of(path: &Path) -> &Path {
     let folder = path.parent().filter(|one| !one.as_os_str().is_empty());
     folder.unwrap_or(Path::new("."))
 }
@@ -125,7 +125,7 @@ fn is_fifo(path: &Path) -> bool {
 ///
 /// # Errors
 /// It cannot be opened, or a signal came.
-pub(crate) fn open_in_place(path: &Path, options: &OpenOptions) -> io::Result<File> {
+pub(super) fn open_in_place(path: &Path, options: &OpenOptions) -> io::Result<File> {
     if !is_fifo(path) {
         return options.open(path);
     }

@@ -29,6 +29,8 @@ pub(crate) mod channel;
 pub(crate) mod clock;
 pub(crate) mod command;
 #[cfg(feature = "cli")]
+pub(crate) mod documents;
+#[cfg(feature = "cli")]
 pub(crate) mod durability;
 mod error;
 pub(crate) mod files;

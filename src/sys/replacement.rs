@@ -50,10 +50,7 @@ impl Replacement {
         // Cut, so that the longest name a file can have leaves room for the rest.
         let name = target.file_name().unwrap_or_default().to_string_lossy();
         let name: String = name.chars().take(NAME_KEPT).collect();
-        let folder = target
-            .parent()
-            .filter(|folder| !folder.as_os_str().is_empty());
-        let folder = folder.unwrap_or(Path::new("."));
+        let folder = files::folder_of(target);
         for number in 0..TRIES {
             let temporary = folder.join(format!(".{name}.{}-{number}.tmp", std::process::id()));
             let opened = OpenOptions::new()

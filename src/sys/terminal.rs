@@ -4,6 +4,8 @@
 use std::fs::File;
 use std::os::fd::AsFd;
 
+#[cfg(feature = "cli")]
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{SigSet, SigmaskHow, Signal, pthread_sigmask};
 use nix::sys::termios::{SetArg, Termios, tcgetattr, tcsetattr};
 use nix::unistd::{Pid, getpgrp, tcgetpgrp, tcsetpgrp};
@@ -24,6 +26,20 @@ pub(crate) fn columns() -> Option<usize> {
             let answer = unsafe { libc::ioctl(descriptor, libc::TIOCGWINSZ, &raw mut size) };
             (answer == 0 && size.ws_col > 0).then_some(usize::from(size.ws_col))
         })
+}
+
+/// Whether standard output is a pipe that nobody reads from any more.
+#[cfg(feature = "cli")]
+#[allow(
+    clippy::disallowed_methods,
+    reason = "it is asked about, not written to"
+)]
+pub(crate) fn reader_is_gone() -> bool {
+    let stdout = std::io::stdout();
+    let mut asked = [PollFd::new(stdout.as_fd(), PollFlags::empty())];
+    let answered = poll(&mut asked, PollTimeout::ZERO).is_ok_and(|count| count > 0);
+    let found = asked[0].revents().unwrap_or(PollFlags::empty());
+    answered && found.contains(PollFlags::POLLERR)
 }
 
 /// The modes of the terminal as they were; dropping restores them if a command has changed them.

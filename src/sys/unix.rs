@@ -261,3 +261,18 @@ pub(crate) fn limit(resource: nix::sys::resource::Resource) -> Option<u64> {
     let (soft, _) = nix::sys::resource::getrlimit(resource).ok()?;
     (soft != libc::RLIM_INFINITY).then_some(soft)
 }
+
+/// Numbers of signals, for those who send or tell them.
+pub(crate) mod number {
+    use nix::sys::signal::Signal;
+
+    pub(crate) const INT: i32 = Signal::SIGINT as i32;
+    #[cfg(feature = "cli")]
+    pub(crate) const PIPE: i32 = Signal::SIGPIPE as i32;
+    pub(crate) const TERM: i32 = Signal::SIGTERM as i32;
+    pub(crate) const KILL: i32 = Signal::SIGKILL as i32;
+    pub(crate) const CONT: i32 = Signal::SIGCONT as i32;
+    pub(crate) const TSTP: i32 = Signal::SIGTSTP as i32;
+    pub(crate) const TTIN: i32 = Signal::SIGTTIN as i32;
+    pub(crate) const TTOU: i32 = Signal::SIGTTOU as i32;
+}

@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use crate::sys::platform::Wakeups;
-use crate::sys::unix::{self, Event};
+use crate::sys::unix::{self, Event, number};
 use crate::sys::{self, clock, session, terminal};
 
 /// How often a run is looked after.
@@ -229,17 +229,4 @@ impl Drop for Vigil {
         self.wakeups.stop();
         session::leave();
     }
-}
-
-/// Numbers of the signals used here.
-mod number {
-    use nix::sys::signal::Signal;
-
-    pub(super) const INT: i32 = Signal::SIGINT as i32;
-    pub(super) const TERM: i32 = Signal::SIGTERM as i32;
-    pub(super) const KILL: i32 = Signal::SIGKILL as i32;
-    pub(super) const CONT: i32 = Signal::SIGCONT as i32;
-    pub(super) const TSTP: i32 = Signal::SIGTSTP as i32;
-    pub(super) const TTIN: i32 = Signal::SIGTTIN as i32;
-    pub(super) const TTOU: i32 = Signal::SIGTTOU as i32;
 }
