@@ -10,6 +10,7 @@ const POWER: f64 = 0.9;
 
 /// Says what an A/A run found instead of a verdict on two commands.
 pub fn describe(analysis: &mut Analysis<'_>) {
+    let level = analysis.question.settings.level;
     let Some(versus) = analysis.comparisons.first_mut() else {
         return;
     };
@@ -33,11 +34,13 @@ pub fn describe(analysis: &mut Analysis<'_>) {
         let told = std::mem::take(&mut versus.sentence);
         versus.remarks.insert(
             0,
-            format!("of two equal commands it said: {told}. One time in twenty chance does that; if it comes back, the machine does"),
+            format!("of two equal commands it said: {told}. One time in {:.0} chance does that; if it comes back, the machine does",
+                1.0 / (1.0 - level)),
         );
     }
     versus.sentence = format!(
-        "noise: the smallest difference detectable here now is {} of wall time{by_cpu} ({pairs} pairs, 9 times in 10)",
-        decimal_percent(wall)
+        "noise: the smallest difference detectable here now is {} of wall time{by_cpu} ({pairs} pairs, {:.0} times in 10)",
+        decimal_percent(wall),
+        POWER * 10.0
     );
 }

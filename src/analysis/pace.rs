@@ -3,13 +3,14 @@
 use crate::sample::host::WarmupReport;
 use crate::sample::{Conditions, Recording};
 use crate::stats::precision::{self, Look};
+use crate::stats::warmup::{WINDOW, WINDOWS};
 use crate::stats::{Estimate, Series};
 use crate::unit::{decimal_percent, human_duration};
 
 use super::{Question, Warning};
 
 /// Fewest warm-up runs that a look needs.
-const FEWEST: u64 = 25;
+const FEWEST: u64 = (WINDOW * WINDOWS) as u64;
 
 /// The last look at the median; of runs in rounds the ratio was looked at instead.
 pub(super) fn look(recording: &Recording, question: &Question, wall: &Series) -> Option<Look> {

@@ -56,7 +56,7 @@ fn short_waits_are_told_with_the_call_of_the_rest() {
     assert_eq!(
         said.remarks,
         [
-            "38% of the waits are shorter than 50 \u{b5}s, too short to name by sampling; of the named part, fsync 97%",
+            "38% of the idle time is in waits shorter than 50 \u{b5}s, too short to name by sampling; of the named part, fsync 97%",
             "by 1 diagnostic run of 110.0 ms, 5% above the measured",
             "something was lost"
         ]

@@ -13,7 +13,7 @@ use crate::metric::{CPU, WALL, WALL_CPU};
 use crate::stats::decision::{self, RunsToDecide};
 use crate::stats::statistic::Statistic;
 use crate::stats::{Estimate, Interval};
-use crate::unit::{TimeFormat, TimeUnit, Unit, human_bytes, percent, ratio};
+use crate::unit::{TimeFormat, TimeUnit, Unit, human_bytes, human_duration, percent, ratio};
 
 pub use crate::stats::decision::Decision;
 pub use expression::{Expression, GateError};
@@ -208,8 +208,9 @@ fn by_bound(
     let (limit, past) = (expression.strict_limit(), expression.operator.past);
     let decision = decision::by_interval(Some(&reach), limit, past);
     let value = Some(estimate.value).filter(|value| value.is_finite());
+    let least = human_duration(LEAST_CPU, true);
     let known = format!(
-        "is at least {}: CPU time is below 1 ms and counts as 1 ms",
+        "is at least {}: CPU time is below {least} and counts as {least}",
         ratio(bound)
     );
     Some(Verdict {

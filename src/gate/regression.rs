@@ -54,7 +54,10 @@ impl RegressionError {
                 Some(format!("metrics: {}", all.join(" ")))
             }
             Self::BadValue(_) => Some("write a percentage, such as 5% or cpu=3%".into()),
-            Self::TooSmall { .. } => Some("write 1% or more".into()),
+            Self::TooSmall { .. } => Some(format!(
+                "write {} or more",
+                decimal_percent(LEAST_REGRESSION)
+            )),
         }
     }
 }
@@ -63,7 +66,7 @@ impl Regression {
     /// Reads `5%` or `cpu=3%`.
     ///
     /// # Errors
-    /// An unknown metric, no percentage, or one below 1%.
+    /// An unknown metric, no percentage, or one below [`LEAST_REGRESSION`].
     pub fn parse(text: &str) -> Result<Self, RegressionError> {
         let (name, value) = text.split_once('=').unwrap_or((WALL, text));
         let metric = Metric::from_id(name.trim()).ok_or_else(|| {

@@ -21,7 +21,7 @@ const DEFAULT_RUNS: u64 = 10;
 /// Measuring time where nothing else is asked for.
 const DEFAULT_TIME: Duration = Duration::from_secs(3);
 /// Runs before a wanted precision is first looked for.
-const PRECISION_RUNS: u64 = 20;
+pub const PRECISION_RUNS: u64 = 20;
 /// When the search for a precision ends, unless `--max-time` says otherwise.
 const PRECISION_TIME: Duration = Duration::from_secs(60);
 

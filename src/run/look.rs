@@ -1,17 +1,19 @@
 //! What the schedule sees of the times: whether a warm-up is steady, and how precisely the median or
 //! the ratio is known. Pure; it keeps times only where a rule asks for them.
 
+use crate::plan::limit::PRECISION_RUNS;
 use crate::plan::{Limits, Order, Plan, Warmup};
 use crate::sample::Phase;
 use crate::stats::precision::{self, Look};
+use crate::stats::summary::LEVEL;
 use crate::stats::verdict::{level_against_fastest, level_against_reference};
 use crate::stats::warmup::{self, Check};
 use crate::stats::{Series, compare, order};
 
 use super::executor::Request;
 
-/// Confidence level that a wanted precision is about.
-const LEVEL: f64 = 0.95;
+/// The runs that a plan gives a wanted precision reach its first look.
+const _: () = assert!(PRECISION_RUNS as usize == precision::FIRST_LOOK);
 
 /// The times of one benchmark, as far as a rule needs them.
 #[derive(Debug, Clone, Default)]

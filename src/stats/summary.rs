@@ -9,6 +9,11 @@ use super::outlier::{Outlier, outliers};
 use super::statistic::{STATISTICS, Statistic};
 use super::trend::{Autocorrelation, significant_autocorrelation};
 
+/// The confidence level where none is asked for.
+pub const LEVEL: f64 = 0.95;
+/// Fewest runs whose p99 is not simply the largest value.
+const P99_IS_NOT_MAX: usize = 100;
+
 /// How to compute intervals.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
@@ -23,7 +28,7 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            level: 0.95,
+            level: LEVEL,
             seed: 42,
             resamples: 5_000,
         }
@@ -122,7 +127,7 @@ pub struct Summary {
     pub median_resampled: Option<Interval>,
     /// Exact order-statistic interval of the median with its true coverage.
     pub median_ranks: Option<RankInterval>,
-    /// One-sided lower bound of the p99; `None` below 100 runs, where the p99 is the maximum.
+    /// One-sided lower bound of the p99; `None` where that is the maximum.
     pub p99_lower: Option<LowerBound>,
     /// Runs far outside (see [`outliers`]); they count in every number.
     pub outliers: Vec<Outlier>,
@@ -132,6 +137,12 @@ pub struct Summary {
 }
 
 impl Summary {
+    /// Whether there are so few runs that the p99 is the largest value.
+    #[must_use]
+    pub fn p99_is_max(&self) -> bool {
+        self.runs < P99_IS_NOT_MAX
+    }
+
     /// Computes everything; `resolution` is that of the clock, in the unit of the series, 0 when
     /// unknown.
     #[must_use]
@@ -149,7 +160,7 @@ impl Summary {
             mean_resampled: facts.mean,
             median_resampled: facts.median,
             median_ranks: order::interval(sorted, 0.5, settings.level),
-            p99_lower: p99_lower.filter(|_| series.runs() >= 100),
+            p99_lower: p99_lower.filter(|_| series.runs() >= P99_IS_NOT_MAX),
             outliers: outliers(series, resolution),
             widened: facts.correlation,
         }

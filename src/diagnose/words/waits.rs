@@ -3,6 +3,7 @@
 use super::time;
 use crate::diagnose::CauseLine;
 use crate::evidence::Cause;
+use crate::explain::blame::TOO_SHORT;
 use crate::unit::{percent, thousands};
 
 /// A diagnosed wall that is further than this from the measured one makes shares rough.
@@ -36,8 +37,9 @@ pub(in crate::diagnose) fn unnamed(share: f64, short: f64, first: Option<(&str, 
         .unwrap_or_default();
     if short >= 0.5 * share {
         format!(
-            "{} of the waits are shorter than 50 \u{b5}s, too short to name by sampling{rest}",
-            percent(short)
+            "{} of the idle time is in waits shorter than {} \u{b5}s, too short to name by sampling{rest}",
+            percent(short),
+            TOO_SHORT / 1000
         )
     } else {
         format!("{} of the idle time got no name{rest}", percent(share))

@@ -117,7 +117,7 @@ fn wall_line(row: &Row<'_>) -> String {
         let found = row.summary.get(id);
         found.map(|found| format!(" {id}={}", compact(row, found.value)))
     };
-    let p99 = if row.summary.runs < 100 {
+    let p99 = if row.summary.p99_is_max() {
         Some(" p99=max".to_owned())
     } else {
         point("p99")

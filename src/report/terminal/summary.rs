@@ -9,8 +9,6 @@ use crate::sample::recording::CutShort;
 use crate::stats::Summary;
 use crate::unit::{TimeFormat, TimeUnit, Unit, human_duration, thousands};
 
-/// Fewest runs whose p99 is not simply the largest value.
-const P99_IS_NOT_MAX: usize = 100;
 /// Most digits of a time where there is room for them, and where there is not.
 pub(super) const DIGITS: [usize; 2] = [5, 4];
 
@@ -238,7 +236,7 @@ fn texts(row: &Row<'_>) -> Texts {
         interval: interval.map(|found| (row.format.value(found.low), row.format.value(found.high))),
         mean: text("mean"),
         sigma: text("stddev"),
-        p99: if row.summary.runs < P99_IS_NOT_MAX {
+        p99: if row.summary.p99_is_max() {
             "=max".into()
         } else {
             text("p99")
