@@ -6,7 +6,7 @@ use crate::diagnose::Tier;
 use crate::evidence::Cause;
 use crate::metric::{CPU, WALL};
 use crate::stats::{Estimate, Interval};
-use crate::unit::{decimal_percent, percent};
+use crate::unit::{self, decimal_percent, percent};
 
 /// Names of reference and command in a sentence.
 pub(super) type Names = (usize, usize);
@@ -130,11 +130,11 @@ impl Said<'_> {
         } else {
             (self.ratio.value, interval.low, interval.high, "slower")
         };
-        let level = (self.level * 1000.0).round() / 10.0;
+        let level = unit::level(self.level);
         let comma = if counted.is_empty() { "" } else { ", " };
         let digits = digits(factor.min(low));
         format!(
-            "{b} is {factor:.digits$}x {word} than {a} ({level}% {low:.digits$} to {high:.digits$}{comma}{counted})"
+            "{b} is {factor:.digits$}x {word} than {a} ({level} {low:.digits$} to {high:.digits$}{comma}{counted})"
         )
     }
 }

@@ -11,7 +11,7 @@ use crate::metric::{METRICS, Metric, WALL};
 use crate::stats::session::{self, Sessions};
 use crate::stats::verdict::level_against_reference;
 use crate::stats::{Estimate, compare};
-use crate::unit::decimal_percent;
+use crate::unit::{self, decimal_percent};
 
 /// Several sessions of the same benchmarks.
 #[derive(Debug, Clone, PartialEq)]
@@ -147,12 +147,12 @@ fn sentence(found: &MergedBenchmark, level: f64) -> String {
     let Some(wall) = found.metric(WALL) else {
         return format!("{count} sessions without a common wall time");
     };
-    let level = (level * 1000.0).round() / 10.0;
+    let level = unit::level(level);
     let range = wall.typical.interval.map_or_else(
         || " (1 session: no interval)".to_owned(),
         |i| {
             format!(
-                " ({level}% {} to {}, {count} sessions)",
+                " ({level} {} to {}, {count} sessions)",
                 time(i.low),
                 time(i.high)
             )

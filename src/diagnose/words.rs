@@ -3,14 +3,13 @@
 pub(super) mod waits;
 
 use crate::evidence::Cause;
-use crate::unit::{TimeFormat, TimeUnit, human_bytes, percent, ratio, thousands};
+use crate::unit::{TimeFormat, TimeUnit, bare_ratio, human_bytes, percent, ratio, thousands};
 
 /// A time with a unit that suits it: `38.2 ms`.
 #[must_use]
 pub fn time(seconds: f64) -> String {
     let unit = TimeUnit::for_median(seconds);
-    let step = seconds.abs().max(1e-9) * 0.02;
-    TimeFormat::in_unit(unit, (seconds - step, seconds + step), true).with_unit(seconds)
+    TimeFormat::around(unit, seconds, None, true).with_unit(seconds)
 }
 
 /// A time with half its interval: `31.2 ms ± 0.9`.
@@ -33,16 +32,12 @@ pub fn headline(point: f64, interval: Option<(f64, f64)>, share: f64) -> String 
         return format!("no CPU time could be measured: off the CPU {off} of the time");
     }
     let range = interval
-        .map(|(low, high)| format!(" ({} to {})", bare(low), bare(high)))
+        .map(|(low, high)| format!(" ({} to {})", bare_ratio(low), bare_ratio(high)))
         .unwrap_or_default();
     format!(
         "wall is {} CPU{range}: off the CPU {off} of the time",
         ratio(point)
     )
-}
-
-fn bare(value: f64) -> String {
-    ratio(value).trim_end_matches('x').to_string()
 }
 
 /// What the tier means for somebody who wants to make the program faster.

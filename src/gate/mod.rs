@@ -13,7 +13,9 @@ use crate::metric::{CPU, WALL, WALL_CPU};
 use crate::stats::decision::{self, RunsToDecide};
 use crate::stats::statistic::Statistic;
 use crate::stats::{Estimate, Interval};
-use crate::unit::{TimeFormat, TimeUnit, Unit, human_bytes, human_duration, percent, ratio};
+use crate::unit::{
+    TimeFormat, TimeUnit, Unit, bare_ratio, human_bytes, human_duration, percent, ratio,
+};
 
 pub use crate::stats::decision::Decision;
 pub use expression::{Expression, GateError};
@@ -301,20 +303,19 @@ fn undecided(expression: &Expression, estimate: &Estimate, runs: usize) -> (Opti
 /// `46.9ms [46.2, 47.5]`.
 fn shown(estimate: &Estimate, unit: Unit) -> String {
     let limits = estimate.interval.map(|i| (i.low, i.high));
-    let one = |value: f64, bare: bool| -> String {
+    let one = |value: f64, within: bool| -> String {
         match unit {
             Unit::Time => {
                 let scale = TimeUnit::for_median(estimate.value);
-                let span = limits.unwrap_or((value * 0.98, value * 1.02));
-                let format = TimeFormat::in_unit(scale, span, true);
-                if bare {
+                let format = TimeFormat::around(scale, value, limits, true);
+                if within {
                     format.value(value)
                 } else {
                     format.with_unit(value).replace(' ', "")
                 }
             }
             Unit::Bytes => human_bytes(value),
-            Unit::Ratio if bare => ratio(value).trim_end_matches('x').to_string(),
+            Unit::Ratio if within => bare_ratio(value),
             Unit::Ratio => ratio(value),
             Unit::Percent => percent(value),
             Unit::Count => crate::unit::fixed(value, 0),

@@ -6,7 +6,9 @@ use crate::analysis::{Against, Analysis, Comparison};
 use crate::metric::{METRICS, Metric, WALL};
 use crate::stats::Estimate;
 use crate::stats::decision::{self, Decision, FEWEST_SESSIONS, LEAST_REGRESSION, RunsToDecide};
-use crate::unit::{UnitError, decimal_percent, display_escaped, parse_percent, signed_percent};
+use crate::unit::{
+    UnitError, bare_signed_percent, decimal_percent, display_escaped, parse_percent, signed_percent,
+};
 
 /// A limit on new over old.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -263,7 +265,7 @@ fn undecidable(mut verdict: Verdict, unlike: &[String]) -> Verdict {
 /// `+4.1% [-0.8, +9.3]`.
 fn shown(ratio: &Estimate) -> String {
     let change = |value: f64| signed_percent(value - 1.0);
-    let bare = |value: f64| change(value).trim_end_matches('%').to_owned();
+    let bare = |value: f64| bare_signed_percent(value - 1.0);
     match ratio.interval {
         Some(found) => format!(
             "{} [{}, {}]",

@@ -7,7 +7,9 @@ use crate::diagnose::Tier;
 use crate::gate::Decision;
 use crate::metric::{CPU, WALL};
 use crate::stats::Summary;
-use crate::unit::{TimeFormat, TimeUnit, display_escaped, ratio, signed_percent};
+use crate::unit::{
+    TimeFormat, TimeUnit, bare_signed_percent, display_escaped, level, ratio, signed_percent,
+};
 
 /// A table with sentences.
 pub(super) struct Markup {
@@ -36,11 +38,11 @@ impl Markup {
         let unit = unit(document);
         let several = analysis.subjects.len() > 1;
         let name = unit.name(true);
-        let level = (analysis.question.settings.level * 1000.0).round() / 10.0;
+        let level = level(analysis.question.settings.level);
         let mut heads = vec![
             "Command".to_owned(),
             format!("Median [{name}]"),
-            format!("{level}% interval [{name}]"),
+            format!("{level} interval [{name}]"),
             format!("Mean ± σ [{name}]"),
             format!("Min … max [{name}]"),
             format!("CPU [{name}]"),
@@ -135,10 +137,12 @@ fn format(summary: &Summary, unit: TimeUnit) -> TimeFormat {
     let median = summary.get("median");
     let value = median.map_or(0.0, |found| found.value);
     let limits = median.and_then(|found| found.interval);
-    let span = limits.map_or((value * 0.98, value * 1.02), |found| {
-        (found.low, found.high)
-    });
-    TimeFormat::in_unit(unit, span, true)
+    TimeFormat::around(
+        unit,
+        value,
+        limits.map(|found| (found.low, found.high)),
+        true,
+    )
 }
 
 fn change(document: &Document<'_>, place: usize) -> String {
@@ -153,8 +157,8 @@ fn change(document: &Document<'_>, place: usize) -> String {
     let Some(found) = versus.metric(WALL).and_then(|one| one.ratio) else {
         return "n/a".to_owned();
     };
-    let bare = |limit: f64| signed_percent(limit - 1.0).trim_end_matches('%').to_owned();
     let value = signed_percent(found.value - 1.0);
+    let bare = |limit: f64| bare_signed_percent(limit - 1.0);
     match found.interval {
         Some(limits) => format!("{value} ({} to {})", bare(limits.low), bare(limits.high)),
         // Without an interval a difference says nothing, and would be read as a result.

@@ -16,8 +16,8 @@ pub use escape::display_escaped;
 pub use likeness::closest;
 pub use parse::{Quantity, UnitError, parse_bytes, parse_duration, parse_percent, parse_ratio};
 pub use print::{
-    decimal_percent, decimals_of_width, exact_duration, fixed, human_bytes, human_duration,
-    percent, ratio, signed_percent, thousands,
+    bare_ratio, bare_signed_percent, decimal_percent, decimals_of_width, exact_duration, fixed,
+    human_bytes, human_duration, level, percent, ratio, signed_percent, thousands,
 };
 pub use scale::Scale;
 pub use time::{TimeFormat, TimeUnit};

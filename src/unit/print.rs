@@ -165,6 +165,24 @@ pub fn signed_percent(fraction: f64) -> String {
     format!("{sign}{text}%")
 }
 
+/// A confidence level as people write it: `95%`, `97.5%`.
+#[must_use]
+pub fn level(level: f64) -> String {
+    format!("{}%", (level * 1000.0).round() / 10.0)
+}
+
+/// [`ratio`] without its unit, for limits beside a value that has it.
+#[must_use]
+pub fn bare_ratio(value: f64) -> String {
+    ratio(value).trim_end_matches('x').to_owned()
+}
+
+/// [`signed_percent`] without its unit, for limits beside a value that has it.
+#[must_use]
+pub fn bare_signed_percent(fraction: f64) -> String {
+    signed_percent(fraction).trim_end_matches('%').to_owned()
+}
+
 /// A duration exactly, in the largest unit that divides it; [`super::parse_duration`] reads it back.
 #[must_use]
 pub fn exact_duration(duration: Duration) -> String {

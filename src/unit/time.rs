@@ -110,18 +110,16 @@ pub struct TimeFormat {
 }
 
 impl TimeFormat {
-    /// The format for a median with its interval: rounded to the interval's first two digits.
+    /// The format for a value: rounded to the first two digits of its interval, or as if that were
+    /// 2% to both sides.
     #[must_use]
-    pub fn for_interval(median: f64, (low, high): (f64, f64), unicode: bool) -> Self {
-        let unit = TimeUnit::for_median(median);
-        Self {
-            unit,
-            decimals: time_decimals(unit, high - low),
-            unicode,
-        }
+    pub fn around(unit: TimeUnit, value: f64, limits: Option<(f64, f64)>, unicode: bool) -> Self {
+        let half = value.abs() * 0.02;
+        let span = limits.unwrap_or((value - half, value + half));
+        Self::in_unit(unit, span, unicode)
     }
 
-    /// The same rounding rule in a unit the user chose.
+    /// Rounded to the first two digits of an interval.
     #[must_use]
     pub fn in_unit(unit: TimeUnit, (low, high): (f64, f64), unicode: bool) -> Self {
         Self {
@@ -211,9 +209,12 @@ mod tests {
             (1.0, (f64::NAN, 1.0), "1.0 s"),
         ];
         for (median, interval, shown) in table {
-            let format = TimeFormat::for_interval(*median, *interval, true);
+            let unit = TimeUnit::for_median(*median);
+            let format = TimeFormat::in_unit(unit, *interval, true);
             assert_eq!(format.with_unit(*median), *shown, "{interval:?}");
         }
+        let alone = TimeFormat::around(TimeUnit::Second, 0.0469, None, false);
+        assert_eq!(alone.value(0.0469), "0.0469");
         let format = TimeFormat::in_unit(TimeUnit::Second, (0.0462, 0.0475), false);
         assert_eq!(format.value(0.0469), "0.0469");
         assert_eq!(format.value(f64::NAN), "n/a");

@@ -6,7 +6,7 @@ use crate::analysis::{Analysis, Comparison, Subject, Versus};
 use crate::diagnose::Tier;
 use crate::metric::{CPU, WALL};
 use crate::report::{Sort, Style};
-use crate::unit::{TimeFormat, ratio, signed_percent};
+use crate::unit::{TimeFormat, bare_signed_percent, ratio, signed_percent};
 
 /// More commands than this get one line each instead of a block each.
 pub(super) const BLOCKS: usize = 10;
@@ -169,7 +169,11 @@ fn head(analysis: &Analysis<'_>) -> String {
         .comparisons
         .first()
         .map_or(0.95, |versus| versus.level);
-    format!("vs {} ({})", analysis.reference + 1, super::level(level))
+    format!(
+        "vs {} ({})",
+        analysis.reference + 1,
+        crate::unit::level(level)
+    )
 }
 
 fn median(style: &Style, subject: &Subject<'_>, id: &str) -> String {
@@ -186,8 +190,7 @@ fn median(style: &Style, subject: &Subject<'_>, id: &str) -> String {
     let value = summary
         .get("median")
         .map_or(f64::NAN, |median| median.value);
-    let span = (value * 0.98, value * 1.02);
-    TimeFormat::in_unit(style.unit_for(value), span, style.unicode).with_unit(value)
+    TimeFormat::around(style.unit_for(value), value, None, style.unicode).with_unit(value)
 }
 
 /// `-35% (-38 to -33)`, empty for the reference.
@@ -207,7 +210,7 @@ fn relative(comparison: &Comparison, short: bool) -> String {
         return "no ratio".into();
     };
     let value = signed_percent(found.value - 1.0);
-    let bare = |limit: f64| signed_percent(limit - 1.0).trim_end_matches('%').to_owned();
+    let bare = |limit: f64| bare_signed_percent(limit - 1.0);
     match found.interval.filter(|_| !short) {
         Some(limits) => format!("{value} ({} to {})", bare(limits.low), bare(limits.high)),
         None => value,

@@ -104,8 +104,7 @@ fn explained(style: &Style, diagnosis: &Diagnosis) -> Vec<String> {
 /// One line a cause; their times share the unit of the largest.
 fn causes(style: &Style, causes: &[CauseLine]) -> Vec<String> {
     let largest = causes.first().map_or(0.0, |line| line.seconds);
-    let span = (largest * 0.98, largest * 1.02);
-    let format = TimeFormat::in_unit(style.unit_for(largest), span, style.unicode);
+    let format = TimeFormat::around(style.unit_for(largest), largest, None, style.unicode);
     let times: Vec<String> = causes
         .iter()
         .map(|line| format.with_unit(line.seconds))

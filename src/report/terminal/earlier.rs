@@ -71,14 +71,10 @@ fn median(style: &Style, subject: &Subject<'_>) -> String {
     let Some(found) = subject.summary(WALL).and_then(|wall| wall.get("median")) else {
         return "-".into();
     };
-    let span = found
-        .interval
-        .map_or((found.value * 0.98, found.value * 1.02), |i| {
-            (i.low, i.high)
-        });
-    let format = TimeFormat::in_unit(style.unit_for(found.value), span, style.unicode);
-    let limits = found
-        .interval
-        .map(|i| format!(" [{}, {}]", format.value(i.low), format.value(i.high)));
+    let limits = found.interval.map(|i| (i.low, i.high));
+    let unit = style.unit_for(found.value);
+    let format = TimeFormat::around(unit, found.value, limits, style.unicode);
+    let limits =
+        limits.map(|(low, high)| format!(" [{}, {}]", format.value(low), format.value(high)));
     format.with_unit(found.value) + &limits.unwrap_or_default()
 }

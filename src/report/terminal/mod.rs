@@ -163,11 +163,6 @@ fn write_lines(out: &mut dyn Write, lines: &[String]) -> io::Result<()> {
     out.flush()
 }
 
-/// A confidence level as people write it: `95%`, `97.5%`.
-fn level(level: f64) -> String {
-    format!("{}%", (level * 1000.0).round() / 10.0)
-}
-
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

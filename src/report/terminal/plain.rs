@@ -9,7 +9,7 @@ use crate::analysis::{Analysis, Subject, no_interval};
 use crate::diagnose::{CauseLine, Diagnosis, Tier};
 use crate::report::Style;
 use crate::stats::Estimate;
-use crate::unit::{percent, ratio};
+use crate::unit::{bare_ratio, percent};
 
 /// The lines of one command.
 pub(super) fn command(style: &Style, subject: &Subject<'_>, number: Option<usize>) -> Vec<String> {
@@ -135,7 +135,6 @@ fn wall_line(row: &Row<'_>) -> String {
 
 /// `off-cpu 90% wall/cpu=9.7 [9.4, 10.0] severe disk-flush`.
 fn off_cpu(subject: &Subject<'_>, diagnosis: &Diagnosis) -> Vec<String> {
-    let bare = |value: f64| ratio(value).trim_end_matches('x').to_owned();
     let off = match diagnosis.off_share {
         Some(share) => format!("off-cpu {}", percent(share)),
         None => shares(subject, diagnosis),
@@ -143,11 +142,11 @@ fn off_cpu(subject: &Subject<'_>, diagnosis: &Diagnosis) -> Vec<String> {
     let found = diagnosis.ratio.map(|found| {
         let limits = found
             .interval
-            .map(|limits| (bare(limits.low), bare(limits.high)));
+            .map(|limits| (bare_ratio(limits.low), bare_ratio(limits.high)));
         let limits = limits.map(|(low, high)| format!(" [{low}, {high}]"));
         format!(
             " wall/cpu={}{}",
-            bare(found.value),
+            bare_ratio(found.value),
             limits.unwrap_or_default()
         )
     });

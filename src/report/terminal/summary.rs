@@ -7,7 +7,7 @@ use crate::metric::{METRICS, Metric};
 use crate::report::{ChosenUnit, Style, Tone};
 use crate::sample::recording::CutShort;
 use crate::stats::Summary;
-use crate::unit::{TimeFormat, TimeUnit, Unit, human_duration, thousands};
+use crate::unit::{TimeFormat, TimeUnit, Unit, human_duration, level, thousands};
 
 /// Most digits of a time where there is room for them, and where there is not.
 pub(super) const DIGITS: [usize; 2] = [5, 4];
@@ -104,8 +104,8 @@ pub(super) fn body(style: &Style, subject: &Subject<'_>) -> Vec<String> {
         horizontal(style, subject)
     };
     lines.extend(measures::lines(style, subject));
-    let level = first.summary.settings.level;
-    if let Some(text) = no_interval(first.summary.runs, level) {
+    let wall = first.summary;
+    if let Some(text) = no_interval(wall.runs, wall.settings.level) {
         lines.extend(wrap("  ", &text, style.line()));
     }
     lines.extend(histogram::lines(style, subject));
@@ -181,17 +181,14 @@ pub(super) fn row_format(
 ) -> TimeFormat {
     let median = summary.get("median");
     let value = median.map_or(0.0, |median| median.value);
-    let span = median
-        .and_then(|median| median.interval)
-        .map_or((value * 0.98, value * 1.02), |found| {
-            (found.low, found.high)
-        });
+    let limits = median.and_then(|median| median.interval);
+    let limits = limits.map(|found| (found.low, found.high));
     // Zero has no size of its own to choose a unit by.
     let unit = match first {
         Some(first) if value == 0.0 => first.unit,
         _ => style.unit_for(value),
     };
-    let mut format = TimeFormat::in_unit(unit, span, style.unicode);
+    let mut format = TimeFormat::around(unit, value, limits, style.unicode);
     let shown = value.abs() * unit.per_second();
     format.decimals = format.decimals.min(decimals(shown, digits));
     if let Some(first) = first.filter(|first| first.unit == unit) {
@@ -335,7 +332,7 @@ fn build(style: &Style, rows: &[Row<'_>], all: &[Texts], shown: Shown) -> Vec<Co
     let medians = aligned(all.iter().map(|row| row.median.as_str()));
     let mut table = vec![labels(rows), column(2, "median", united(medians))];
     if shown.interval {
-        let level = super::level(rows[0].summary.settings.level);
+        let level = level(rows[0].summary.settings.level);
         table.push(column(
             2,
             &format!("{level} interval"),
@@ -446,7 +443,7 @@ fn vertical(style: &Style, rows: &[Row<'_>]) -> Vec<String> {
             &format!("{} {}", texts.median, unit_text(row.format)),
         );
         if let Some((low, high)) = &texts.interval {
-            let level = super::level(row.summary.settings.level);
+            let level = level(row.summary.settings.level);
             add(&format!("  {level}"), &format!("{low} {dots} {high}"));
         }
         add(
