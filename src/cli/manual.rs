@@ -7,11 +7,12 @@ use crate::gate::expression::OPERATORS;
 use crate::metric::METRICS;
 use crate::report::FORMATS;
 use crate::stats::statistic::STATISTICS;
+use crate::unit::Unit;
 
 /// A section: its title, paragraphs, and a list of words with what they mean.
 struct Section {
     title: &'static str,
-    text: &'static str,
+    text: String,
     list: Vec<(String, String)>,
     after: &'static str,
 }
@@ -106,7 +107,7 @@ const WARNINGS_AFTER: &str = "\
 
 const GATES_TEXT: &str = "\
 --fail-if 'METRIC[.STATISTIC] OPERATOR LIMIT' states the bad condition; without a statistic the median is meant.
-Limits have units: ns us ms s min, B KiB MiB GiB kB MB GB, %, x. off-cpu with % is the share of wall time. The
+Limits have units: UNITS. off-cpu with % is the share of wall time. The
 verdict is FAIL if the whole interval of the value is past the limit, ok if none of it is, and otherwise unsure, with
 the number of runs that would probably decide. Every gate is evaluated for every command. Operators and statistics:";
 
@@ -159,7 +160,7 @@ pub(super) fn sections() -> String {
     let mut text = String::new();
     for section in all() {
         let _ = writeln!(text, ".SH {}", section.title);
-        paragraphs(&mut text, section.text);
+        paragraphs(&mut text, &section.text);
         for (word, meaning) in &section.list {
             let _ = writeln!(text, ".TP\n\\fB{}\\fR\n{}", escaped(word), escaped(meaning));
         }
@@ -178,9 +179,9 @@ fn all() -> Vec<Section> {
             .map(|(word, meaning)| ((*word).to_owned(), (*meaning).to_owned()))
             .collect()
     };
-    let section = |title, text, list, after| Section {
+    let section = |title, text: &str, list, after| Section {
         title,
-        text,
+        text: text.to_owned(),
         list,
         after,
     };
@@ -197,6 +198,8 @@ fn all() -> Vec<Section> {
         .iter()
         .map(|one| named(&format!("--export-{} FILE", one.id), one.help))
         .collect();
+    let units = [Unit::Time, Unit::Bytes, Unit::Percent, Unit::Ratio];
+    let units = units.map(|unit| unit.words().join(" "));
     vec![
         section("EXIT STATUS", "", words(STATUS), ""),
         section("ENVIRONMENT", "", words(ENVIRONMENT), ""),
@@ -204,7 +207,7 @@ fn all() -> Vec<Section> {
         section("OFF-CPU WARNINGS", WARNINGS_TEXT, causes, WARNINGS_AFTER),
         section(
             "GATES",
-            GATES_TEXT,
+            &GATES_TEXT.replace("UNITS", &units.join(", ")),
             operators.chain(statistics).collect(),
             "",
         ),

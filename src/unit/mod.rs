@@ -52,13 +52,12 @@ impl Unit {
 
     /// The unit words of this kind, as written by people.
     #[must_use]
-    pub const fn words(self) -> &'static str {
+    pub fn words(self) -> Vec<&'static str> {
         match self {
-            Self::Time => "ns, us, ms, s, min, h",
-            Self::Bytes => "B, KiB, MiB, GiB, TiB, kB, MB, GB, TB",
-            Self::Count => "none",
-            Self::Ratio => "x",
-            Self::Percent => "%",
+            Self::Time => TimeUnit::ALL.map(|one| one.name(false)).to_vec(),
+            Self::Bytes | Self::Count => Scale::all(self).iter().map(|one| one.word).collect(),
+            Self::Ratio => vec!["x"],
+            Self::Percent => vec!["%"],
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 use std::time::Duration;
 
-use super::Unit;
+use super::{Scale, TimeUnit, Unit};
 
 /// Why a word is no value with a unit. Positions are byte offsets into the word, from 0.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -87,19 +87,21 @@ impl UnitError {
             } => Some(format!("did you mean `{unit}`?")),
             Self::UnknownUnit {
                 wanted: Some(unit), ..
-            } => Some(format!("units are {}", unit.words())),
-            Self::UnknownUnit { .. } => Some(format!(
-                "units are {}, {}, %, x",
-                Unit::Time.words(),
-                Unit::Bytes.words()
-            )),
+            } => Some(format!("units are {}", unit.words().join(", "))),
+            Self::UnknownUnit { .. } => {
+                let all = [Unit::Time, Unit::Bytes, Unit::Percent, Unit::Ratio];
+                Some(format!(
+                    "units are {}",
+                    all.map(Unit::words).concat().join(", ")
+                ))
+            }
             Self::WrongUnit { wanted, .. } => {
                 Some(format!("{wanted} looks like {}", wanted.example()))
             }
             Self::MissingUnit { word, wanted, .. } => Some(match wanted {
                 Unit::Percent => format!("write `{}%`", word.trim()),
                 Unit::Ratio => format!("write `{}x`", word.trim()),
-                other => format!("add one of {}", other.words()),
+                other => format!("add one of {}", other.words().join(", ")),
             }),
             Self::Empty | Self::NotANumber { .. } => Some("write a number, such as 1.5".to_owned()),
             Self::NotFinite { .. } | Self::Negative { .. } | Self::TooLarge { .. } => None,
@@ -107,28 +109,22 @@ impl UnitError {
     }
 }
 
-/// Every unit word with its kind and its size in base units; the first of a size is how it prints.
-static UNITS: &[(&str, Unit, f64)] = &[
-    ("ns", Unit::Time, 1e-9),
-    ("us", Unit::Time, 1e-6),
+/// Units that are written in another way as well, and those of shares and ratios.
+static FURTHER: &[(&str, Unit, f64)] = &[
     ("\u{b5}s", Unit::Time, 1e-6),
     ("\u{3bc}s", Unit::Time, 1e-6),
-    ("ms", Unit::Time, 1e-3),
-    ("s", Unit::Time, 1.0),
-    ("min", Unit::Time, 60.0),
-    ("h", Unit::Time, 3600.0),
-    ("B", Unit::Bytes, 1.0),
-    ("KiB", Unit::Bytes, 1024.0),
-    ("MiB", Unit::Bytes, 1_048_576.0),
-    ("GiB", Unit::Bytes, 1_073_741_824.0),
-    ("kB", Unit::Bytes, 1e3),
-    ("MB", Unit::Bytes, 1e6),
-    ("GB", Unit::Bytes, 1e9),
-    ("TiB", Unit::Bytes, 1_099_511_627_776.0),
-    ("TB", Unit::Bytes, 1e12),
     ("%", Unit::Percent, 0.01),
     ("x", Unit::Ratio, 1.0),
 ];
+
+/// Every unit word with its kind and its size in base units.
+fn units() -> impl Iterator<Item = (&'static str, Unit, f64)> {
+    let times = TimeUnit::ALL.into_iter();
+    let times = times.map(|one| (one.name(false), Unit::Time, one.seconds()));
+    let sizes = Scale::all(Unit::Bytes).iter();
+    let sizes = sizes.map(|one| (one.word, Unit::Bytes, one.size));
+    times.chain(sizes).chain(FURTHER.iter().copied())
+}
 
 /// Unit words of other programs, and what they are called here.
 static OTHER_NAMES: &[(&str, &str)] = &[
@@ -173,7 +169,7 @@ impl Quantity {
                 unit: None,
             });
         }
-        let Some((_, unit, factor)) = UNITS.iter().find(|(known, _, _)| *known == name) else {
+        let Some((_, unit, factor)) = units().find(|(known, _, _)| *known == name) else {
             return Err(UnitError::UnknownUnit {
                 word: shown(word),
                 unit: shown(name),
@@ -183,7 +179,7 @@ impl Quantity {
             });
         };
         // Dividing by 1000 is exact where multiplying by 0.001 is not.
-        let value = if *factor < 1.0 {
+        let value = if factor < 1.0 {
             number / factor.recip().round()
         } else {
             number * factor
@@ -191,12 +187,12 @@ impl Quantity {
         if !value.is_finite() {
             return Err(UnitError::TooLarge { word: shown(word) });
         }
-        if value < 0.0 && *unit != Unit::Percent {
+        if value < 0.0 && unit != Unit::Percent {
             return Err(UnitError::Negative { word: shown(word) });
         }
         Ok(Self {
             value,
-            unit: Some(*unit),
+            unit: Some(unit),
         })
     }
 
@@ -285,18 +281,16 @@ fn number_length(text: &[u8]) -> usize {
 /// The unit that was probably meant by `name`, preferring the wanted kind.
 pub(super) fn suggest(name: &str, wanted: Option<Unit>) -> Option<&'static str> {
     let fits = |unit: Unit| wanted.is_none_or(|wanted| wanted == unit);
-    let same_letters = UNITS
-        .iter()
+    let same_letters = units()
         .find(|(known, unit, _)| fits(*unit) && known.eq_ignore_ascii_case(name))
-        .map(|(known, _, _)| *known);
+        .map(|(known, _, _)| known);
     let other = || {
         let (_, known) = OTHER_NAMES
             .iter()
             .find(|(other, _)| other.eq_ignore_ascii_case(name))?;
-        UNITS
-            .iter()
+        units()
             .find(|(word, unit, _)| word == known && fits(*unit))
-            .map(|(word, _, _)| *word)
+            .map(|(word, _, _)| word)
     };
     let size = || match name {
         "m" | "M" if wanted == Some(Unit::Bytes) => Some("MiB"),

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use super::TimeUnit;
+use super::scale::OWN_SIZES;
+use super::{Scale, TimeUnit, Unit};
 
 /// Decimals that show the first two significant digits of an interval of that width.
 ///
@@ -50,7 +51,7 @@ pub fn thousands(count: u64) -> String {
 /// A size for people: `512 B`, `2.3 MiB`; `n/a` if not finite.
 #[must_use]
 pub fn human_bytes(bytes: f64) -> String {
-    const NAMES: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
+    let binary = &Scale::all(Unit::Bytes)[1..OWN_SIZES];
     if !bytes.is_finite() || bytes.abs().round() < 1024.0 {
         let text = fixed(bytes, 0);
         return if bytes.is_finite() {
@@ -59,17 +60,13 @@ pub fn human_bytes(bytes: f64) -> String {
             text
         };
     }
-    let mut value = bytes / 1024.0;
-    let mut name = NAMES[0];
-    for next in &NAMES[1..] {
-        // 1023.95 would print as 1024.0.
-        if value.abs() < 1023.95 {
-            break;
-        }
-        value /= 1024.0;
-        name = next;
-    }
-    format!("{} {name}", fixed(value, 1))
+    // 1023.95 would print as 1024.0.
+    let fits = |one: &&Scale| (bytes / one.size).abs() < 1023.95;
+    let unit = binary
+        .iter()
+        .find(fits)
+        .unwrap_or(&binary[binary.len() - 1]);
+    format!("{} {}", fixed(bytes / unit.size, 1), unit.name)
 }
 
 /// A total time for people: `350 ms`, `4.3 s`, `2 min 5 s`, `1 h 2 min`; `n/a` if not finite.
@@ -186,19 +183,17 @@ pub fn bare_signed_percent(fraction: f64) -> String {
 /// A duration exactly, in the largest unit that divides it; [`super::parse_duration`] reads it back.
 #[must_use]
 pub fn exact_duration(duration: Duration) -> String {
-    const SIZES: [(u128, &str); 4] = [
-        (60_000_000_000, "min"),
-        (1_000_000_000, "s"),
-        (1_000_000, "ms"),
-        (1_000, "us"),
-    ];
     let nanoseconds = duration.as_nanos();
-    let divides = |size: u128| nanoseconds > 0 && nanoseconds % size == 0;
-    match SIZES.iter().find(|(size, _)| divides(*size)) {
-        Some((size, name)) => format!("{}{name}", nanoseconds / size),
-        None if nanoseconds == 0 => "0s".to_owned(),
-        None => format!("{nanoseconds}ns"),
+    if nanoseconds == 0 {
+        return "0s".to_owned();
     }
+    // Hours are left out: few write them.
+    let units = TimeUnit::ALL.iter().rev().skip(1);
+    let mut sizes = units.map(|one| ((one.seconds() * 1e9).round() as u128, one.name(false)));
+    let (size, name) = sizes
+        .find(|(size, _)| nanoseconds % size == 0)
+        .unwrap_or((1, "ns"));
+    format!("{}{name}", nanoseconds / size)
 }
 
 #[cfg(test)]

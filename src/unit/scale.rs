@@ -40,7 +40,7 @@ static COUNTS: &[Scale] = &[
 ];
 
 /// How many of [`SIZES`] are taken by themselves: powers of 1024 only.
-const OWN_SIZES: usize = 5;
+pub(super) const OWN_SIZES: usize = 5;
 /// The same for [`COUNTS`].
 const OWN_COUNTS: usize = 4;
 

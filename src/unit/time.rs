@@ -23,6 +23,16 @@ pub enum TimeUnit {
 }
 
 impl TimeUnit {
+    /// Every unit, the smallest first.
+    pub const ALL: [Self; 6] = [
+        Self::Nanosecond,
+        Self::Microsecond,
+        Self::Millisecond,
+        Self::Second,
+        Self::Minute,
+        Self::Hour,
+    ];
+
     /// The unit in which a median of that many seconds reads best.
     #[must_use]
     pub fn for_median(seconds: f64) -> Self {
@@ -44,6 +54,17 @@ impl TimeUnit {
             Self::Second => 1.0,
             Self::Minute => 1.0 / 60.0,
             Self::Hour => 1.0 / 3600.0,
+        }
+    }
+
+    /// How many seconds it has.
+    pub(super) fn seconds(self) -> f64 {
+        let seconds = self.per_second().recip();
+        // A sixtieth is not exact, but sixty is.
+        if seconds > 1.0 {
+            seconds.round()
+        } else {
+            seconds
         }
     }
 
@@ -171,14 +192,7 @@ mod tests {
 
     #[test]
     fn time_units_are_read() {
-        for unit in [
-            TimeUnit::Nanosecond,
-            TimeUnit::Microsecond,
-            TimeUnit::Millisecond,
-            TimeUnit::Second,
-            TimeUnit::Minute,
-            TimeUnit::Hour,
-        ] {
+        for unit in TimeUnit::ALL {
             assert_eq!(unit.name(true).parse(), Ok(unit));
             assert_eq!(unit.name(false).parse(), Ok(unit));
         }

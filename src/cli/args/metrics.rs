@@ -72,14 +72,10 @@ fn chosen_unit(metric: &Metric, word: &str) -> Result<ChosenUnit, Problem> {
         unit => Scale::named(unit, word).map(ChosenUnit::Scale),
     };
     found.ok_or_else(|| {
-        let words: Vec<&str> = match metric.unit {
-            Unit::Time => vec!["ns", "us", "ms", "s", "min", "h"],
-            unit => Scale::all(unit).iter().map(|one| one.word).collect(),
-        };
-        let help = if words.is_empty() {
+        let help = if metric.unit == Unit::Ratio {
             "leave the unit out".to_owned()
         } else {
-            format!("one of: {}", words.join(", "))
+            format!("one of: {}", metric.unit.words().join(", "))
         };
         Problem::new(format!("--metrics: `{word}` is no unit of `{}`", metric.id)).help(Some(help))
     })
@@ -129,15 +125,16 @@ mod tests {
     }
 
     #[test]
-    fn the_help_names_all_of_hyperfine() {
+    fn the_help_names_all_of_hyperfine_and_every_unit() {
         use clap::CommandFactory;
         let command = crate::cli::args::Args::command();
-        let option = command
-            .get_arguments()
-            .find(|one| one.get_id() == "metrics");
-        let help = option.unwrap().get_long_help().unwrap().to_string();
+        let option = |id: &str| command.get_arguments().find(|one| one.get_id() == id);
+        let help = option("metrics").unwrap().get_long_help().unwrap();
         for (theirs, _) in Metric::of_hyperfine() {
-            assert!(help.contains(theirs), "{theirs}");
+            assert!(help.to_string().contains(theirs), "{theirs}");
         }
+        let help = option("time_unit").unwrap().get_help().unwrap();
+        let units = Unit::Time.words().join(" ");
+        assert!(help.to_string().ends_with(&units));
     }
 }
