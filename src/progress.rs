@@ -7,7 +7,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::plan::{Output, Plan};
-use crate::report::{Kind, Style, columns};
+use crate::report::{Kind, Style, columns, cut};
 use crate::run::{Event, Flow, Observer, Request};
 use crate::sample::{Phase, Sample};
 use crate::unit::{TimeFormat, TimeUnit, human_duration, ratio};
@@ -109,14 +109,14 @@ impl Progress {
         let width = self.style.line().saturating_sub(1);
         let run = self.run_of(request);
         let room = width.saturating_sub(columns(&run) + 1);
-        let name = cut(&self.names[request.benchmark], room);
+        let name = cut(&self.names[request.benchmark], room, "..");
         let blanks = width.saturating_sub(columns(&name) + columns(&run));
         let figures = self.figures(request, at).join("  ");
         let left = width.saturating_sub(columns(&figures) + 4).min(BAR);
         let below = if left >= 10 {
             format!("  {}  {figures}", self.drawn_bar(left))
         } else {
-            cut(&format!("  {figures}"), width)
+            cut(&format!("  {figures}"), width, "..")
         };
         format!("{name}{}{run}\n{below}", " ".repeat(blanks))
     }
@@ -207,21 +207,6 @@ fn seconds(time: Duration) -> String {
     } else {
         human_duration(time.as_secs_f64(), false)
     }
-}
-
-/// The beginning of a text, at most that many columns.
-fn cut(text: &str, room: usize) -> String {
-    if columns(text) <= room {
-        return text.to_owned();
-    }
-    let mut shown = String::new();
-    for c in text.chars() {
-        if columns(&shown) + columns(c.encode_utf8(&mut [0; 4])) + 2 > room {
-            break;
-        }
-        shown.push(c);
-    }
-    shown + ".."
 }
 
 fn bar() -> ProgressBar {

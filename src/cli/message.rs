@@ -3,6 +3,8 @@
 
 use std::io::{self, IsTerminal, Write};
 
+use crate::report::wrap;
+
 /// One message with what belongs to it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Message {
@@ -60,14 +62,14 @@ impl Message {
 
     /// The lines, at most that wide; 0 is no limit.
     fn render(&self, width: usize) -> String {
-        let mut lines = Vec::new();
-        wrap(&mut lines, &format!("{}: ", self.kind), &self.text, width);
+        let width = if width == 0 { usize::MAX } else { width };
+        let mut lines = wrap(&format!("{}: ", self.kind), &self.text, width);
         for note in &self.notes {
-            wrap(&mut lines, "  = note: ", note, width);
+            lines.extend(wrap("  = note: ", note, width));
         }
         lines.extend(self.quoted.iter().map(|line| format!("    {line}")));
         for help in &self.help {
-            wrap(&mut lines, "  help: ", help, width);
+            lines.extend(wrap("  help: ", help, width));
         }
         lines.join("\n") + "\n"
     }
@@ -88,32 +90,6 @@ impl Message {
 /// What came from outside never reaches the terminal raw.
 fn clean(text: &str) -> String {
     crate::unit::display_escaped(text.as_ref()).into_owned()
-}
-
-/// Breaks a text between words; later lines stand below the first word of the text, or near the
-/// edge where there is no room for that.
-fn wrap(lines: &mut Vec<String>, first: &str, text: &str, width: usize) {
-    let columns = crate::report::columns;
-    let indent = if width > 0 && columns(first) * 3 > width {
-        "    ".to_owned()
-    } else {
-        " ".repeat(columns(first))
-    };
-    let mut line = first.to_owned();
-    let mut empty = true;
-    for word in text.split(' ') {
-        let fits = width == 0 || empty || columns(&line) + 1 + columns(word) <= width;
-        if !fits {
-            lines.push(std::mem::replace(&mut line, indent.clone()));
-            empty = true;
-        }
-        if !empty {
-            line.push(' ');
-        }
-        line.push_str(word);
-        empty = false;
-    }
-    lines.push(line);
 }
 
 #[cfg(test)]

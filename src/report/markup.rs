@@ -1,7 +1,7 @@
 //! The table that Markdown, AsciiDoc and org-mode share: heads, cells, and sentences below it.
 //! Cells are plain text; each format escapes for itself.
 
-use super::{Document, Sort};
+use super::Document;
 use crate::analysis::Subject;
 use crate::diagnose::Tier;
 use crate::gate::Decision;
@@ -52,23 +52,27 @@ impl Markup {
             heads.push(format!("Wall vs {}", analysis.reference + 1));
         }
         heads.push("Remarks".to_owned());
-        let rows = order(document).into_iter().map(|place| {
-            let subject = &analysis.subjects[place];
-            let mut cells = cells(subject, unit);
-            if several {
-                cells.push(change(document, place));
-            }
-            cells.push(remarks(subject));
-            Row {
-                number: if several {
-                    format!("{}. ", place + 1)
-                } else {
-                    String::new()
-                },
-                command: display_escaped(subject.name().as_ref()).into_owned(),
-                cells,
-            }
-        });
+        let rows = document
+            .sort
+            .places(document.analysis)
+            .into_iter()
+            .map(|place| {
+                let subject = &analysis.subjects[place];
+                let mut cells = cells(subject, unit);
+                if several {
+                    cells.push(change(document, place));
+                }
+                cells.push(remarks(subject));
+                Row {
+                    number: if several {
+                        format!("{}. ", place + 1)
+                    } else {
+                        String::new()
+                    },
+                    command: display_escaped(subject.name().as_ref()).into_owned(),
+                    cells,
+                }
+            });
         Self {
             heads,
             rows: rows.collect(),
@@ -86,21 +90,6 @@ fn unit(document: &Document<'_>) -> TimeUnit {
         .filter_map(|one| one.median(WALL));
     let fitting = || TimeUnit::for_median(walls.next().unwrap_or(0.0));
     document.unit.unwrap_or_else(fitting)
-}
-
-fn order(document: &Document<'_>) -> Vec<usize> {
-    let subjects = &document.analysis.subjects;
-    let mut places: Vec<usize> = (0..subjects.len()).collect();
-    if document.sort == Sort::MeanTime {
-        let mean = |place: &usize| {
-            let mean = subjects[*place]
-                .summary(WALL)
-                .and_then(|wall| wall.get("mean"));
-            mean.map_or(f64::INFINITY, |mean| mean.value)
-        };
-        places.sort_by(|a, b| mean(a).total_cmp(&mean(b)));
-    }
-    places
 }
 
 fn cells(subject: &Subject<'_>, unit: TimeUnit) -> Vec<String> {

@@ -29,9 +29,9 @@ use crate::gate::Verdict;
 use crate::unit::TimeUnit;
 
 pub use selection::{Choice, ChosenUnit, Selection};
-#[cfg(feature = "cli")]
-pub(crate) use style::columns;
 pub use style::{Kind, Sort, Style, Tone};
+#[cfg(feature = "cli")]
+pub(crate) use style::{columns, cut, wrap};
 
 /// Everything a report may show.
 #[derive(Debug, Clone, Copy)]

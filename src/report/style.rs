@@ -1,8 +1,10 @@
 //! How reports look: one value, decided once by the command line, handed to everything that prints.
 
-use unicode_width::UnicodeWidthStr;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::Selection;
+use crate::analysis::Analysis;
+use crate::metric::WALL;
 use crate::unit::{TimeUnit, display_escaped};
 
 /// Which report people get.
@@ -27,6 +29,22 @@ pub enum Sort {
     Command,
     /// Fastest mean first.
     MeanTime,
+}
+
+impl Sort {
+    /// The places of the commands in this order.
+    pub(super) fn places(self, analysis: &Analysis<'_>) -> Vec<usize> {
+        let mut places: Vec<usize> = (0..analysis.subjects.len()).collect();
+        if self == Self::MeanTime {
+            let mean = |place: &usize| {
+                let wall = analysis.subjects[*place].summary(WALL);
+                wall.and_then(|wall| wall.get("mean"))
+                    .map_or(f64::INFINITY, |mean| mean.value)
+            };
+            places.sort_by(|a, b| mean(a).total_cmp(&mean(b)));
+        }
+        places
+    }
 }
 
 /// What a word stands for; never told by colour alone.
@@ -170,6 +188,50 @@ impl Style {
 #[must_use]
 pub(crate) fn columns(text: &str) -> usize {
     text.width()
+}
+
+/// The beginning of a text that is too long, with dots at its end.
+pub(crate) fn cut(text: &str, width: usize, dots: &str) -> String {
+    if columns(text) <= width {
+        return text.to_owned();
+    }
+    let mut room = width.saturating_sub(columns(dots));
+    let mut short = String::new();
+    for c in text.chars() {
+        let wide = c.width().unwrap_or(0);
+        if wide > room {
+            break;
+        }
+        room -= wide;
+        short.push(c);
+    }
+    short + dots
+}
+
+/// A text broken between words. The first line begins with `first`, the others with blanks of
+/// that width. A word longer than a line stands alone.
+pub(crate) fn wrap(first: &str, text: &str, width: usize) -> Vec<String> {
+    let indent = columns(first).min(width / 2);
+    let mut lines = Vec::new();
+    let mut line = first.to_owned();
+    let mut empty = true;
+    let mut blanks = 0;
+    for word in text.split(' ') {
+        if word.is_empty() {
+            blanks += 1;
+            continue;
+        }
+        let gap = if empty { 0 } else { 1 + blanks };
+        if !empty && columns(&line) + gap + columns(word) > width {
+            lines.push(std::mem::replace(&mut line, " ".repeat(indent)));
+        } else {
+            line.push_str(&" ".repeat(gap));
+        }
+        line.push_str(word);
+        (empty, blanks) = (false, 0);
+    }
+    lines.push(line);
+    lines
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use super::layout::{Column, columns_of, cut, table, table_width, wrap};
 use crate::analysis::{Analysis, Comparison, Subject, Versus};
 use crate::diagnose::Tier;
 use crate::metric::{CPU, WALL};
-use crate::report::{Sort, Style};
+use crate::report::Style;
 use crate::unit::{TimeFormat, bare_signed_percent, ratio, signed_percent};
 
 /// More commands than this get one line each instead of a block each.
@@ -34,22 +34,8 @@ pub(super) fn sentences(style: &Style, versus: &Versus) -> Vec<String> {
     lines
 }
 
-/// The places of the commands in the order of the rows.
-fn order(style: &Style, analysis: &Analysis<'_>) -> Vec<usize> {
-    let mut places: Vec<usize> = (0..analysis.subjects.len()).collect();
-    if style.sort == Sort::MeanTime {
-        let mean = |place: &usize| {
-            let wall = analysis.subjects[*place].summary(WALL);
-            wall.and_then(|wall| wall.get("mean"))
-                .map_or(f64::INFINITY, |mean| mean.value)
-        };
-        places.sort_by(|a, b| mean(a).total_cmp(&mean(b)));
-    }
-    places
-}
-
 fn overview(style: &Style, analysis: &Analysis<'_>) -> Vec<String> {
-    let places = order(style, analysis);
+    let places = style.sort.places(analysis);
     if style.narrow() {
         return vertical(style, analysis, &places);
     }

@@ -1,11 +1,9 @@
 //! Putting text into columns: padding, cutting, wrapping, bars. Knows no numbers' meaning.
 
-use unicode_width::UnicodeWidthChar;
-
 use crate::report::Style;
 use crate::report::style::columns;
 
-pub(super) use crate::report::style::columns as columns_of;
+pub(super) use crate::report::style::{columns as columns_of, wrap};
 
 /// The text with blanks before it, up to that width.
 pub(super) fn right(text: &str, width: usize) -> String {
@@ -25,47 +23,7 @@ pub(super) fn centered(text: &str, width: usize) -> String {
 
 /// The beginning of a text that is too long, with dots at its end.
 pub(super) fn cut(style: &Style, text: &str, width: usize) -> String {
-    if columns(text) <= width {
-        return text.to_owned();
-    }
-    let dots = style.dots();
-    let mut room = width.saturating_sub(columns(dots));
-    let mut short = String::new();
-    for c in text.chars() {
-        let wide = c.width().unwrap_or(0);
-        if wide > room {
-            break;
-        }
-        room -= wide;
-        short.push(c);
-    }
-    short + dots
-}
-
-/// A text broken between words. The first line begins with `first`, the others with blanks of
-/// that width. A word longer than a line stands alone.
-pub(super) fn wrap(first: &str, text: &str, width: usize) -> Vec<String> {
-    let indent = columns(first).min(width / 2);
-    let mut lines = Vec::new();
-    let mut line = first.to_owned();
-    let mut empty = true;
-    let mut blanks = 0;
-    for word in text.split(' ') {
-        if word.is_empty() {
-            blanks += 1;
-            continue;
-        }
-        let gap = if empty { 0 } else { 1 + blanks };
-        if !empty && columns(&line) + gap + columns(word) > width {
-            lines.push(std::mem::replace(&mut line, " ".repeat(indent)));
-        } else {
-            line.push_str(&" ".repeat(gap));
-        }
-        line.push_str(word);
-        (empty, blanks) = (false, 0);
-    }
-    lines.push(line);
-    lines
+    crate::report::style::cut(text, width, style.dots())
 }
 
 /// How many cells each share gets, so that all together fill the bar.
