@@ -23,12 +23,12 @@ const MODULES: &[(&str, &[&str])] = &[
     ("stats", &[]),
     ("explain", &["evidence", "sample"]),
     ("sys", &["sample", "evidence"]),
-    ("probe", &["evidence", "sys", "explain", "sample"]),
+    ("probe", &["evidence", "sys", "explain", "sample", "unit"]),
     ("plan", &["unit", "metric", "evidence", "sample"]),
     (
         "run",
         &[
-            "plan", "probe", "sys", "sample", "metric", "stats", "evidence",
+            "plan", "probe", "sys", "sample", "metric", "stats", "evidence", "unit",
         ],
     ),
     (

@@ -4,20 +4,12 @@
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use crate::explain::record::Target;
+use crate::unit::display_escaped;
 
-/// The text with control characters (and what could reorder a line) escaped.
+/// The text safe to show.
 #[must_use]
 pub fn escaped(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for c in text.chars() {
-        let reorders = matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-        if c.is_control() || reorders {
-            safe.extend(c.escape_default());
-        } else {
-            safe.push(c);
-        }
-    }
-    safe
+    display_escaped(text.as_ref()).into_owned()
 }
 
 /// A path as people want to read it: `./x` below the command's working directory.
@@ -190,9 +182,9 @@ mod tests {
     fn nothing_unsafe_is_shown() {
         assert_eq!(
             shown("/home/a/\x1b[31mred\n", "/home/a"),
-            "./\\u{1b}[31mred\\n"
+            "./\\x1b[31mred\\n"
         );
-        assert_eq!(escaped("a\u{202e}b é"), "a\\u{202e}b é");
+        assert_eq!(escaped("a\u{202e}b\u{2028} é"), "a\\u{202e}b\\u{2028} é");
     }
 
     #[test]

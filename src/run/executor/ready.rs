@@ -3,13 +3,13 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use super::RunError;
 use crate::plan::{Benchmark, Input, Invocation, Output, Placement, Plan};
 use crate::sys::unix::Cpus;
 use crate::sys::{Environment, Prepared, Words, files, platform};
+use crate::unit::display_escaped;
 
 /// The words a benchmark executes.
 pub(super) fn words(benchmark: &Benchmark) -> Vec<OsString> {
@@ -25,11 +25,9 @@ pub(super) fn words(benchmark: &Benchmark) -> Vec<OsString> {
 
 /// The program of some words, escaped for display.
 pub(super) fn program(words: &[OsString]) -> String {
-    let first = words.first().map_or(&[][..], |word| word.as_bytes());
-    match std::str::from_utf8(first) {
-        Ok(text) if !text.contains(char::is_control) => text.to_owned(),
-        _ => first.escape_ascii().to_string(),
-    }
+    words
+        .first()
+        .map_or_else(String::new, |word| display_escaped(word).into_owned())
 }
 
 /// Lays out words with the environment and directory of a benchmark.
