@@ -155,8 +155,11 @@ impl Bench {
             readings.main_run = Some(account.run);
             readings.queued = Some(account.queued);
         }
-        let stat = platform::stat(&mut self.kernel, pid);
-        readings.auto_reaps = stat.and_then(stat::ignores_child_signal).map(u64::from);
+        if self.group.is_none() {
+            // The group's account has what children took that nobody waited for.
+            let stat = platform::stat(&mut self.kernel, pid);
+            readings.auto_reaps = stat.and_then(stat::ignores_child_signal).map(u64::from);
+        }
         if let Some(file) = self.io.take() {
             let bytes = self.kernel.reread(&file).and_then(io::parse);
             readings.read_bytes = bytes.map(|bytes| bytes.read);

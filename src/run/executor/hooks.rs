@@ -130,6 +130,7 @@ impl Hook {
         vigil.watch(started.pid, started.asked);
         vigil.until_end(&mut Unattended)?;
         let ended = unix::reap(started.pid)?;
+        means.spawner.stamp(&started, &self.command)?;
         vigil.ended_by(ended.outcome.signal());
         Ok(ended)
     }

@@ -169,25 +169,35 @@ impl<'p> ProcessExecutor<'p> {
         command: &mut Prepared,
         task: &mut Task<'_>,
     ) -> Result<Made, RunError> {
-        let counters = Counters::open(self.plan.counters);
-        let mut flight = self.start(ready, command, task)?;
-        let mut harvest = self
-            .see_it_end(&mut flight, command, task)
-            .map_err(|error| RunError::about(&ready.program, error))?;
-        counters.read(&mut harvest.readings);
-        ready.known = true;
-        Ok(self.finish(flight, &harvest, task.request))
+        loop {
+            self.settle();
+            let streams = Streams::open(task.benchmark, self.plan.check_output)?;
+            let counters = Counters::open(self.plan.counters);
+            let flight = self.start(ready, command, task, streams);
+            let seen = flight.and_then(|mut flight| {
+                let harvest = self.see_it_end(&mut flight, command, task)?;
+                Ok((flight, harvest))
+            });
+            match seen {
+                Ok((flight, mut harvest)) => {
+                    counters.read(&mut harvest.readings);
+                    ready.known = true;
+                    return Ok(self.finish(flight, &harvest, task.request));
+                }
+                Err(sys::Error::TooLong) if self.slots.padded() => ready.unpadded = true,
+                Err(error) => return Err(RunError::about(&ready.program, error)),
+            }
+        }
     }
 
     /// Everything up to the start, and the start.
     fn start(
         &mut self,
-        ready: &mut Ready,
+        ready: &Ready,
         command: &mut Prepared,
         task: &mut Task<'_>,
-    ) -> Result<Flight, RunError> {
-        self.settle();
-        let mut streams = Streams::open(task.benchmark, self.plan.check_output)?;
+        mut streams: Streams,
+    ) -> Result<Flight, sys::Error> {
         if let Some(kept) = &mut self.stderr {
             self.loud |= kept.clear() > LOUD;
         }
@@ -210,20 +220,14 @@ impl<'p> ProcessExecutor<'p> {
         }
         let vigil = Vigil::new(self.wakeups.clone(), rhythm);
         let wanted = (!ready.unpadded).then_some(task.request.padding);
-        let mut padding = self.slots.set_padding(wanted);
-        let mut started = self.spawner.start(command, &self.slots, &launch);
-        if matches!(started, Err(sys::Error::TooLong)) && self.slots.padded() {
-            ready.unpadded = true;
-            padding = self.slots.set_padding(None);
-            started = self.spawner.start(command, &self.slots, &launch);
-        }
+        let padding = self.slots.set_padding(wanted);
+        let started = self.spawner.start(command, &self.slots, &launch);
         self.spawner.set_filter(None);
-        let started = started.map_err(|error| RunError::about(&ready.program, error))?;
         drop(write);
         Ok(Flight {
             vigil,
             channel,
-            started,
+            started: started?,
             padding,
             suspended,
         })
@@ -238,8 +242,9 @@ impl<'p> ProcessExecutor<'p> {
     ) -> Result<Harvest, sys::Error> {
         let pid = flight.started.pid;
         flight.vigil.watch(pid, flight.started.asked);
-        let eyes = task.watch.take();
-        let mut eyes = eyes
+        let mut eyes = task
+            .watch
+            .as_deref_mut()
             .map(|watch| Eyes::open(watch, &flight.started))
             .transpose()?;
         flight.started.release();

@@ -13,6 +13,8 @@ const EVERY: Duration = Duration::from_millis(100);
 const ALONE: Duration = Duration::from_secs(1);
 /// The shortest time to the next interruption.
 const SOON: Duration = Duration::from_micros(20);
+/// How often the end of the time limit is told: a signal that comes before the wait begins is lost.
+const AGAIN: Duration = Duration::from_millis(1);
 /// From being asked to end by `--timeout` to being killed.
 const TIMEOUT_GRACE: Duration = Duration::from_millis(100);
 /// From an interrupt to being killed.
@@ -90,7 +92,8 @@ impl Vigil {
     /// Turns the timer on; made before the process, so that nothing remains to be done after it.
     pub(super) fn new(wakeups: Rc<Wakeups>, rhythm: Rhythm) -> Self {
         let stop_before = session::stop_signal();
-        wakeups.start(rhythm.first, rhythm.every);
+        let limited = rhythm.timeout == Some(rhythm.first);
+        wakeups.start(rhythm.first, if limited { AGAIN } else { rhythm.every });
         Self {
             wakeups,
             rhythm,
@@ -162,8 +165,9 @@ impl Vigil {
                 self.timed_out = true;
                 self.kill_at = Some(in_ns(TIMEOUT_GRACE));
                 self.signal(number::TERM);
+                self.wakeups.start(TIMEOUT_GRACE, self.rhythm.every);
             } else if left < self.rhythm.every {
-                self.wakeups.start(left, self.rhythm.every);
+                self.wakeups.start(left, AGAIN);
             }
         }
         if self.kill_at.is_none() && self.interrupted() {

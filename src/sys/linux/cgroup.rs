@@ -8,6 +8,7 @@ use std::fs::{self, File};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use crate::evidence::{Availability, Missing};
@@ -111,16 +112,19 @@ fn unescaped(text: &str) -> String {
     text.replace("\\040", " ").replace("\\011", "\t")
 }
 
-/// The hierarchies mounted here.
-pub(crate) fn hierarchies() -> Vec<Hierarchy> {
-    let read = |path| fs::read_to_string(path).unwrap_or_default();
-    let mut all = parse(&read("/proc/self/mountinfo"), &read("/proc/self/cgroup"));
-    for one in &mut all {
-        if !one.own.is_dir() {
-            one.own.clone_from(&one.mount);
+/// The hierarchies mounted here, as they were when first asked for.
+pub(crate) fn hierarchies() -> &'static [Hierarchy] {
+    static KNOWN: OnceLock<Vec<Hierarchy>> = OnceLock::new();
+    KNOWN.get_or_init(|| {
+        let read = |path| fs::read_to_string(path).unwrap_or_default();
+        let mut all = parse(&read("/proc/self/mountinfo"), &read("/proc/self/cgroup"));
+        for one in &mut all {
+            if !one.own.is_dir() {
+                one.own.clone_from(&one.mount);
+            }
         }
-    }
-    all
+        all
+    })
 }
 
 /// A limit of CPU time on our group or one above it.
@@ -219,8 +223,7 @@ fn memory_limit_of(folder: &Path, unified: bool) -> Option<MemoryLimit> {
 #[derive(Debug)]
 pub(crate) struct OwnGroup {
     folder: PathBuf,
-    /// Held open and locked, so that others see that somebody uses it.
-    /// The folder itself, locked while we live.
+    /// The folder itself, held open and locked, so that others see that somebody uses it.
     lock: File,
     /// Where a process enters by writing `0`.
     procs: File,
@@ -260,10 +263,15 @@ impl OwnGroup {
     }
 
     fn make(parent: &Path, unified: bool) -> io::Result<Self> {
+        /// Below it a process has entered a group of ours; it need not be tried again.
+        static ENTERED: OnceLock<PathBuf> = OnceLock::new();
         let folder = parent.join(format!("{PREFIX}{}", super::clock::now()));
         fs::create_dir(&folder)?;
         let made = Self::open(&folder, unified).and_then(|group| {
-            group.try_to_enter()?;
+            if ENTERED.get().is_none_or(|known| known != parent) {
+                group.try_to_enter()?;
+                ENTERED.get_or_init(|| parent.to_path_buf());
+            }
             Ok(group)
         });
         if made.is_err() {

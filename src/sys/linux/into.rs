@@ -1,20 +1,23 @@
-//! Starts a process directly inside a control group.
+//! Starts a process by `clone3(2)`: directly inside a control group, and without standing still.
 //!
 //! A process that enters a group by writing to `cgroup.procs` waits for an RCU grace period
 //! (`cgroup_threadgroup_rwsem`, Linux 4.2), 5 to 15 ms unless somebody did the same just before.
 //! `CLONE_INTO_CGROUP` (Linux 5.7) needs no such wait.
+//!
+//! A parent that stands still until exec (`CLONE_VFORK`) is woken by it on the CPU of the child: the
+//! child waits for two switches in the middle of its exec, and an idle CPU takes it away meanwhile.
+//! A parent that goes on to wait for the end instead leaves the child alone on its CPU.
 
 use std::ffi::c_void;
 
 /// What the child does: returns its exit code if it cannot execute.
 pub(super) type Obey = extern "C" fn(*mut c_void) -> i32;
 
-/// Whether a child that shares our memory can be started in a group here. Elsewhere it gets a copy,
-/// whose end costs the command 30 µs after its stamp.
-pub(super) const SHARES: bool = cfg!(target_arch = "x86_64");
-
 /// `CLONE_INTO_CGROUP` of `linux/sched.h`.
 const INTO_GROUP: u64 = 0x2_0000_0000;
+/// `CLONE_CLEAR_SIGHAND` of `linux/sched.h` (Linux 5.5): handlers become the default, so that none of
+/// ours runs in a child in our memory.
+const CLEAR_HANDLERS: u64 = 0x1_0000_0000;
 
 /// `struct clone_args` of `linux/sched.h`, as of Linux 5.7.
 #[repr(C)]
@@ -34,11 +37,13 @@ struct Arguments {
 }
 
 impl Arguments {
-    fn new(folder: i32, flags: i32) -> Self {
+    /// With a negative folder the child stays in our group.
+    fn new(folder: i32, flags: u64) -> Self {
+        let (into, cgroup) = u64::try_from(folder).map_or((0, 0), |folder| (INTO_GROUP, folder));
         Self {
-            flags: INTO_GROUP | flags as u64,
+            flags: into | flags,
             exit_signal: libc::SIGCHLD as u64,
-            cgroup: folder as u64,
+            cgroup,
             ..Self::default()
         }
     }
@@ -51,7 +56,7 @@ impl Arguments {
 /// # Safety
 /// `obey` must be sound with `argument` in a copy of our memory, with only this thread left.
 pub(super) unsafe fn clone_copy(folder: i32, held: bool, obey: Obey, argument: *mut c_void) -> i32 {
-    let arguments = Arguments::new(folder, if held { 0 } else { libc::CLONE_VFORK });
+    let arguments = Arguments::new(folder, if held { 0 } else { libc::CLONE_VFORK as u64 });
     let size = size_of::<Arguments>();
     // SAFETY: the kernel reads `arguments`, which is that large; without CLONE_VM the child
     // continues here in its own copy of our memory and stack.
@@ -67,19 +72,22 @@ pub(super) unsafe fn clone_copy(folder: i32, held: bool, obey: Obey, argument: *
     pid as i32
 }
 
-/// The same with our memory, on a stack of its own, while we stand still.
+/// Clones a process that does `obey` in our memory, on a stack of its own, while we go on. Its process
+/// id, or a negative error number. `folder` is that of its group, or negative.
 ///
 /// # Safety
-/// `obey` must be sound with `argument` in our memory while this thread stands still, and `stack`
-/// be the lower end of that many unused bytes, a multiple of 16.
+/// Until the child has executed or ended, `argument` and whatever `obey` reads through it stay valid
+/// and unchanged, and nobody else uses `stack`, the lower end of that many bytes, a multiple of 16.
+/// `obey` must be sound beside this thread: no lock, no allocation, nothing that is kept per thread
+/// (both have the same, `errno` included).
 #[cfg(target_arch = "x86_64")]
-pub(super) unsafe fn clone_sharing(
+pub(super) unsafe fn clone_beside(
     folder: i32,
     (stack, size): (*mut c_void, usize),
     obey: Obey,
     argument: *mut c_void,
 ) -> i32 {
-    let mut arguments = Arguments::new(folder, libc::CLONE_VM | libc::CLONE_VFORK);
+    let mut arguments = Arguments::new(folder, CLEAR_HANDLERS | libc::CLONE_VM as u64);
     (arguments.stack, arguments.stack_size) = (stack as u64, size as u64);
     let pid: isize;
     // SAFETY: the kernel reads `arguments`. The child begins at the top of `stack`, calls `obey` with
@@ -111,16 +119,57 @@ pub(super) unsafe fn clone_sharing(
     pid as i32
 }
 
-/// Not written for this architecture; see [`SHARES`].
+/// Not written for this architecture: refused, as by a kernel that does not have it.
 ///
 /// # Safety
 /// Does nothing.
 #[cfg(not(target_arch = "x86_64"))]
-pub(super) unsafe fn clone_sharing(
+pub(super) unsafe fn clone_beside(
     _folder: i32,
     _stack: (*mut c_void, usize),
     _obey: Obey,
     _argument: *mut c_void,
 ) -> i32 {
+    let _ = CLEAR_HANDLERS;
     -libc::ENOSYS
+}
+
+/// A system call that leaves `errno` alone: its result, or a negative error number.
+///
+/// # Safety
+/// As the call itself demands.
+#[cfg(target_arch = "x86_64")]
+pub(super) unsafe fn call(number: libc::c_long, arguments: [usize; 5]) -> isize {
+    let result: isize;
+    let [first, second, third, fourth, fifth] = arguments;
+    // SAFETY: the convention of `syscall(2)` on this architecture.
+    unsafe {
+        std::arch::asm!(
+            "syscall",
+            inlateout("rax") number as isize => result,
+            in("rdi") first,
+            in("rsi") second,
+            in("rdx") third,
+            in("r10") fourth,
+            in("r8") fifth,
+            lateout("rcx") _,
+            lateout("r11") _,
+        );
+    }
+    result
+}
+
+/// The same by the C library, where no child runs beside us in our memory.
+///
+/// # Safety
+/// As the call itself demands.
+#[cfg(not(target_arch = "x86_64"))]
+pub(super) unsafe fn call(number: libc::c_long, arguments: [usize; 5]) -> isize {
+    let [first, second, third, fourth, fifth] = arguments;
+    // SAFETY: the caller's promise.
+    let result = unsafe { libc::syscall(number, first, second, third, fourth, fifth) };
+    if result < 0 {
+        return -(nix::errno::Errno::last_raw() as isize);
+    }
+    result as isize
 }

@@ -2,6 +2,7 @@
 
 mod affinity;
 mod cgroup;
+mod child;
 pub(crate) mod counters;
 mod descendants;
 mod empty;

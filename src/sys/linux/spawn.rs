@@ -1,9 +1,10 @@
-//! Starts a process by `clone(2)` with shared memory, the parent standing still until exec: no page
-//! table is copied, and the child can leave its own stamp where we read it.
+//! Starts a process that shares our memory until exec: no page table is copied, and the child can
+//! leave its own stamp where we read it.
 //!
-//! `clone` and not `clone3`: container runtimes refuse the latter, and nothing of it is needed but
-//! where a process is started in a control group (see [`super::into`]).
-//! In the child only [`obey`] runs: system calls on memory prepared before, no allocation, no lock.
+//! By `clone3` the child is left alone on its CPU while we already wait for its end (see
+//! [`super::into`]). Where that is refused, as container runtimes do, by `clone`, standing still until
+//! exec. In the child only [`obey`] runs: system calls on memory prepared before, no allocation, no
+//! lock, and nothing of the thread whose memory it shares.
 
 use std::ffi::{CStr, c_void};
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -14,56 +15,14 @@ use std::time::Duration;
 use nix::sys::signal::SigSet;
 
 use super::CpuMask;
+use super::child::{Orders, Step, obey};
 use super::into;
-use super::memory::{ACCOUNT, Memory, Report};
+use super::memory::Memory;
 use super::ptrace::Filter;
 use crate::sample::host::Stamp;
 use crate::sys::command::{self, refusal};
 use crate::sys::unix::{self, Cpus, Launch};
 use crate::sys::{Error, Prepared, Slots, clock};
-
-/// What the child does, in this order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(i32)]
-enum Step {
-    Streams = 1,
-    Parent,
-    Directory,
-    Affinity,
-    Cgroup,
-    Hold,
-    Filter,
-    Exec,
-}
-
-impl Step {
-    const ALL: [(Self, &'static str); 8] = [
-        (Self::Streams, "dup3"),
-        (Self::Parent, "prctl"),
-        (Self::Directory, "chdir"),
-        (Self::Affinity, "sched_setaffinity"),
-        (Self::Cgroup, "write cgroup.procs"),
-        (Self::Hold, "read"),
-        (Self::Filter, "prctl(PR_SET_SECCOMP)"),
-        (Self::Exec, "execve"),
-    ];
-}
-
-/// Everything the child needs.
-struct Orders {
-    stdio: [i32; 3],
-    parent: i32,
-    directory: *const libc::c_char,
-    cpus: (usize, *const u64),
-    cgroup: i32,
-    hold: i32,
-    filter: *const libc::sock_fprog,
-    mask: libc::sigset_t,
-    path: *const libc::c_char,
-    argv: *const *const libc::c_char,
-    envp: *const *const libc::c_char,
-    report: *const Report,
-}
 
 /// A process that was started.
 #[derive(Debug)]
@@ -103,6 +62,10 @@ pub(crate) struct Spawner {
     filter: Option<Filter>,
     /// Our process id.
     own: i32,
+    /// What the last child was told; it reads this until it has executed.
+    orders: *mut Orders,
+    /// `clone3` was refused.
+    refused: bool,
 }
 
 impl Spawner {
@@ -125,6 +88,8 @@ impl Spawner {
             stamp: Stamp::BeforeExec,
             filter: None,
             own: nix::unistd::getpid().as_raw(),
+            orders: Box::into_raw(Box::new(Orders::default())),
+            refused: false,
         })
     }
 
@@ -150,10 +115,13 @@ impl Spawner {
         }
     }
 
-    /// Starts a process in a group of its own.
+    /// Starts a process in a group of its own. The process may still be on its way to its command
+    /// when this returns: `prepared`, `slots` and our memory of `launch` stay as they are until it
+    /// has ended or [`Spawner::stamped`] tells its stamp.
     ///
     /// # Errors
-    /// It could not be started; nothing is left of it.
+    /// It could not be started; nothing is left of it. What becomes known later is told by
+    /// [`Spawner::stamp`].
     pub(crate) fn start(
         &mut self,
         prepared: &mut Prepared,
@@ -178,7 +146,7 @@ impl Spawner {
         report.stamp.store(0, Ordering::Relaxed);
         report.step.store(0, Ordering::Relaxed);
         report.account[0].store(0, Ordering::Relaxed);
-        let (asked, pid) = self.clone_child(&mut orders, launch)?;
+        let (asked, pid) = self.clone_child(orders, launch)?;
         if pid < 0 {
             return match -pid {
                 libc::ENOSYS | libc::EPERM | libc::EINVAL => {
@@ -218,47 +186,33 @@ impl Spawner {
             directory: prepared.directory().map_or(ptr::null(), CStr::as_ptr),
             cpus: self.commands.as_ref().map_or(nowhere, CpuMask::raw),
             cgroup: launch.cgroup,
-            hold: -1,
-            filter: ptr::null(),
-            mask: *SigSet::empty().as_ref(),
             path: prepared.path().as_ptr(),
             argv: prepared.argv(),
             envp: prepared.envp(slots),
             report: self.memory.report(),
+            ..Orders::default()
         }
     }
 
     /// The clone itself: the clock before it, and the process id or a negative error number.
-    fn clone_child(&self, orders: &mut Orders, launch: &Launch) -> Result<(u64, i32), Error> {
-        let held = launch.held;
-        // A held child waits, and we must not stand still meanwhile: it gets a copy of our memory.
-        let sharing = if held {
-            0
-        } else {
-            libc::CLONE_VM | libc::CLONE_VFORK
-        };
-        let stack = self.memory.stack_top();
-        let argument = ptr::from_mut(orders).cast();
+    fn clone_child(&mut self, mut orders: Orders, launch: &Launch) -> Result<(u64, i32), Error> {
         let refused = |errno: nix::errno::Errno| Error::number("pthread_sigmask", errno as i32);
-        // Until exec the child has our handlers; a signal for us waits until we go on.
+        // Until exec the child may have our handlers; a signal for us waits until we go on.
         let before = SigSet::all()
             .thread_swap_mask(nix::sys::signal::SigmaskHow::SIG_SETMASK)
             .map_err(refused)?;
         orders.mask = *before.as_ref();
         let asked = clock::now();
-        // SAFETY: the child runs `obey` on a stack that nobody uses, above a guard page. With
-        // CLONE_VM it shares our memory, and with CLONE_VFORK we stand still until it has executed
-        // or ended, so `orders` and all it points to stay valid and unchanged. It is one thread
-        // with all signals blocked, and calls only what is safe there.
-        let direct = || unsafe { libc::clone(obey, stack, sharing | libc::SIGCHLD, argument) };
-        let pid = match self.clone_in_group(argument, launch) {
-            Some(pid) => pid,
-            None => nix::errno::Errno::result(direct()).unwrap_or_else(|errno| -(errno as i32)),
+        let pid = if launch.held {
+            // It waits, and we must not stand still meanwhile: it gets a copy of our memory.
+            self.clone_apart(orders, launch)
+        } else {
+            self.clone_beside(orders, launch)
         };
         if pid > 0 {
             // Before the mask is restored, so that a signal waiting there already reaches it.
             crate::sys::session::attend(pid);
-            if held {
+            if launch.held {
                 // SAFETY: plain system call; the child does the same, and the second is harmless.
                 unsafe { libc::setpgid(pid, pid) };
             }
@@ -267,26 +221,71 @@ impl Spawner {
         Ok((asked, pid))
     }
 
-    /// Starts the child in its group; `None` where that cannot be done, and it enters the group.
-    fn clone_in_group(&self, argument: *mut c_void, launch: &Launch) -> Option<i32> {
-        if launch.folder < 0 {
-            return None;
+    /// A child in our memory beside us; where that is refused, while we stand still.
+    fn clone_beside(&mut self, orders: Orders, launch: &Launch) -> i32 {
+        if !self.refused {
+            let cgroup = if launch.folder < 0 { orders.cgroup } else { -1 };
+            let argument = self.leave(Orders {
+                cgroup,
+                beside: true,
+                ..orders
+            });
+            // SAFETY: the child does `obey` on a stack nobody uses, with all signals blocked and no
+            // handler of ours. It reads what `leave` has kept, and through it what our caller keeps
+            // as it is (see `start`).
+            let pid =
+                unsafe { into::clone_beside(launch.folder, self.memory.stack(), obey, argument) };
+            match -pid {
+                libc::ENOSYS | libc::EPERM => self.refused = true,
+                // A kernel without one of the flags, or a group that takes no process.
+                libc::EINVAL | libc::E2BIG | libc::EBUSY | libc::EOPNOTSUPP | libc::EACCES => {}
+                _ => return pid,
+            }
         }
-        let orders = argument.cast::<Orders>();
-        // SAFETY: `argument` is our `Orders`; a negative cgroup is not looked at. The child runs
-        // `obey` as the one thread, with all signals blocked: in a copy of our memory, or in ours on
-        // a stack that nobody uses, while we stand still.
-        let pid = unsafe {
-            let entrance = std::mem::replace(&mut (*orders).cgroup, -1);
-            let pid = if launch.held || !into::SHARES {
-                into::clone_copy(launch.folder, launch.held, obey, argument)
-            } else {
-                into::clone_sharing(launch.folder, self.memory.stack(), obey, argument)
-            };
-            (*orders).cgroup = entrance;
-            pid
-        };
-        (pid > 0).then_some(pid)
+        if launch.folder >= 0 {
+            let argument = self.leave(Orders {
+                cgroup: -1,
+                ..orders
+            });
+            // SAFETY: the child runs `obey` as the one thread, with all signals blocked.
+            let pid = unsafe { into::clone_copy(launch.folder, false, obey, argument) };
+            if pid > 0 {
+                return pid;
+            }
+        }
+        let stack = self.memory.stack_top();
+        let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
+        let argument = self.leave(orders);
+        // SAFETY: as above, and we stand still until the child has executed or ended.
+        let pid = unsafe { libc::clone(obey, stack, flags, argument) };
+        nix::errno::Errno::result(pid).unwrap_or_else(|errno| -(errno as i32))
+    }
+
+    /// A child with a copy of our memory.
+    fn clone_apart(&mut self, orders: Orders, launch: &Launch) -> i32 {
+        if launch.folder >= 0 {
+            let argument = self.leave(Orders {
+                cgroup: -1,
+                ..orders
+            });
+            // SAFETY: the child runs `obey` as the one thread, with all signals blocked.
+            let pid = unsafe { into::clone_copy(launch.folder, true, obey, argument) };
+            if pid > 0 {
+                return pid;
+            }
+        }
+        let stack = self.memory.stack_top();
+        let argument = self.leave(orders);
+        // SAFETY: as above; the stack is a copy, too.
+        let pid = unsafe { libc::clone(obey, stack, libc::SIGCHLD, argument) };
+        nix::errno::Errno::result(pid).unwrap_or_else(|errno| -(errno as i32))
+    }
+
+    /// Leaves orders where the next child finds them.
+    fn leave(&mut self, orders: Orders) -> *mut c_void {
+        // SAFETY: allocated by `new`; the child before has executed or ended.
+        unsafe { self.orders.write(orders) };
+        self.orders.cast()
     }
 
     /// The starting stamp of a process that may not have got as far yet.
@@ -296,17 +295,15 @@ impl Spawner {
         (stamp > 0).then_some(stamp)
     }
 
-    /// The starting stamp of a process that has ended.
+    /// The starting stamp of a process that has ended. If it was killed on its way to its command,
+    /// when it was asked for.
     ///
     /// # Errors
-    /// It did not get as far as its command.
+    /// It could not execute its command.
     pub(crate) fn stamp(&self, started: &Started, prepared: &Prepared) -> Result<u64, Error> {
-        if let Some(stamp) = started.outer {
-            return Ok(stamp);
-        }
         match self.failure(prepared) {
             Some(error) => Err(error),
-            None => Ok(self.memory.report().stamp.load(Ordering::Relaxed)),
+            None => Ok(self.stamped(started).unwrap_or(started.asked)),
         }
     }
 
@@ -323,7 +320,7 @@ impl Spawner {
 
     fn failure(&self, prepared: &Prepared) -> Option<Error> {
         let report = self.memory.report();
-        let step = report.step.load(Ordering::Relaxed);
+        let step = report.step.load(Ordering::Acquire);
         let errno = report.errno.load(Ordering::Relaxed);
         let (step, call) = Step::ALL
             .into_iter()
@@ -342,104 +339,7 @@ impl Spawner {
 impl Drop for Spawner {
     fn drop(&mut self) {
         let _ = self.original.apply();
-    }
-}
-
-/// The life of the child until exec. Runs beside a parent that stands still, in its memory.
-extern "C" fn obey(orders: *mut c_void) -> i32 {
-    // SAFETY: the parent passes its `Orders`, which live and do not change while it stands still
-    // (or are our own copy).
-    let orders = unsafe { &*orders.cast::<Orders>() };
-    // SAFETY: as `Orders` promises.
-    let step = unsafe { steps(orders) };
-    // SAFETY: `report` is mapped as long as the spawner lives.
-    let report = unsafe { &*orders.report };
-    report
-        .errno
-        .store(nix::errno::Errno::last_raw(), Ordering::Relaxed);
-    report.step.store(step as i32, Ordering::Relaxed);
-    // SAFETY: ends only the child; nothing of the parent is run.
-    unsafe { libc::_exit(127) }
-}
-
-/// Leaves our own `schedstat` in the report. What fails here fails no run.
-///
-/// # Safety
-/// `report` is valid.
-unsafe fn read_account(report: *const Report) {
-    // SAFETY: the file is opened, read and closed here; the array is larger than what is read, and
-    // only this process writes it until the parent reads.
-    unsafe {
-        let flags = libc::O_RDONLY | libc::O_CLOEXEC;
-        let file = libc::open(c"/proc/self/schedstat".as_ptr(), flags);
-        if file < 0 {
-            return;
-        }
-        let room = (*report).account.as_ptr().cast::<u8>().cast_mut();
-        let length = libc::read(file, room.cast(), ACCOUNT - 1);
-        *room.add(usize::try_from(length).unwrap_or(0).min(ACCOUNT - 1)) = 0;
-        libc::close(file);
-    }
-}
-
-/// Does every step; returns the one that failed, its error in errno.
-///
-/// # Safety
-/// Every pointer in `orders` is null where that is allowed, or valid.
-unsafe fn steps(orders: &Orders) -> Step {
-    // SAFETY: system calls on numbers and on memory valid by the contract above.
-    unsafe {
-        for (target, &source) in (0..).zip(&orders.stdio) {
-            if source >= 0 && source != target && libc::dup3(source, target, 0) < 0 {
-                return Step::Streams;
-            }
-        }
-        // The language's runtime ignores it in us; ignored signals stay so across exec.
-        libc::signal(libc::SIGPIPE, libc::SIG_DFL);
-        libc::setpgid(0, 0);
-        if libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0) < 0 {
-            return Step::Parent;
-        }
-        if libc::getppid() != orders.parent {
-            // It died before we asked to be told.
-            libc::_exit(127);
-        }
-        if !orders.directory.is_null() && libc::chdir(orders.directory) < 0 {
-            return Step::Directory;
-        }
-        let (bytes, cpus) = orders.cpus;
-        if !cpus.is_null() && libc::syscall(libc::SYS_sched_setaffinity, 0, bytes, cpus) < 0 {
-            return Step::Affinity;
-        }
-        if orders.cgroup >= 0 && libc::write(orders.cgroup, c"0".as_ptr().cast(), 1) < 0 {
-            return Step::Cgroup;
-        }
-        if orders.hold >= 0 {
-            let mut word = 0_u8;
-            if libc::read(orders.hold, (&raw mut word).cast(), 1) != 1 {
-                return Step::Hold;
-            }
-        }
-        if !orders.filter.is_null()
-            && (libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0
-                || libc::prctl(
-                    libc::PR_SET_SECCOMP,
-                    libc::SECCOMP_MODE_FILTER,
-                    orders.filter,
-                ) < 0)
-        {
-            return Step::Filter;
-        }
-        libc::sigprocmask(libc::SIG_SETMASK, &raw const orders.mask, ptr::null_mut());
-        read_account(orders.report);
-        let mut time = libc::timespec {
-            tv_sec: 0,
-            tv_nsec: 0,
-        };
-        libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time);
-        let stamp = time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64;
-        (*orders.report).stamp.store(stamp, Ordering::Release);
-        libc::execve(orders.path, orders.argv, orders.envp);
-        Step::Exec
+        // SAFETY: allocated by `new`; every child has executed or ended.
+        drop(unsafe { Box::from_raw(self.orders) });
     }
 }
