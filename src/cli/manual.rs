@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::closing::{EXAMPLES, STATUS};
 use crate::evidence::CAUSES;
 use crate::gate::expression::OPERATORS;
 use crate::metric::METRICS;
@@ -33,31 +34,6 @@ Conclude follows every run that prepare was made for, also a failed one. Cleanup
 failure or an interrupt. Hooks run through a shell, with the directory and the variables of their command, and are not
 measured. A hook that fails ends the session with its exit code and the end of what it wrote to standard error;
 --ignore-failure does not cover hooks.";
-
-const STATUS: &[(&str, &str)] = &[
-    ("0", "Done. Gates are ok, or unsure without --strict."),
-    (
-        "1",
-        "A benchmarked command or a hook failed, or offbench could not measure or not deliver the result.",
-    ),
-    (
-        "2",
-        "Wrong usage, or something that cannot work: nothing was run.",
-    ),
-    ("3", "A gate failed."),
-    (
-        "4",
-        "--strict was given and a gate is unsure, or the baseline is missing.",
-    ),
-    (
-        "129, 130, 131, 143",
-        "Interrupted by SIGHUP, SIGINT, SIGQUIT or SIGTERM, after reporting what was measured. A second signal ends at once.",
-    ),
-    (
-        "141",
-        "Whoever read standard output has gone away; files were still written.",
-    ),
-];
 
 const ENVIRONMENT: &[(&str, &str)] = &[
     (
@@ -114,37 +90,6 @@ the number of runs that would probably decide. Every gate is evaluated for every
 const EXPORTS_TEXT: &str = "\
 Each is written beside its target and renamed when it is complete, so that an old file stays if the run fails. With -
 or /dev/stdout the document goes to standard output and the report to standard error.";
-
-const EXAMPLES: &[(&str, &str)] = &[
-    (
-        "offbench 'grep -rc fn src'",
-        "How long a command takes, and whether that time is spent computing.",
-    ),
-    (
-        "offbench -w 3 'fd -e rs' \"find . -name '*.rs'\"",
-        "Two commands side by side, after three warm-up runs each.",
-    ),
-    (
-        "offbench -p 'sync; make clean' 'make -j4'",
-        "Something to do before each run.",
-    ),
-    (
-        "offbench -P threads 1 8 'make -j {threads}'",
-        "One command for each number.",
-    ),
-    (
-        "offbench -L cc gcc,clang -L opt 1,2,3 '{cc} -O{opt} main.c'",
-        "Every combination of two lists.",
-    ),
-    (
-        "offbench --env 'OMP_NUM_THREADS=1' ./a --env 'OMP_NUM_THREADS=8' ./a",
-        "Variables without a shell.",
-    ),
-    (
-        "offbench --fail-if 'wall/cpu > 3' --export-junit gates.xml 'dbtool commit'",
-        "A job in CI.",
-    ),
-];
 
 /// The description, which stands above the options.
 pub(super) fn opening() -> String {

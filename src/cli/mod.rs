@@ -4,6 +4,7 @@
 
 mod args;
 mod causes;
+mod closing;
 mod environment;
 mod exit;
 mod explain;
