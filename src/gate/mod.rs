@@ -63,16 +63,6 @@ pub struct Verdict {
     pub reason: String,
 }
 
-/// The stable identifier of a decision.
-#[must_use]
-pub fn decision_id(decision: Decision) -> &'static str {
-    match decision {
-        Decision::Ok => "ok",
-        Decision::Fail => "fail",
-        Decision::Unsure => "unsure",
-    }
-}
-
 /// Puts every gate to every command.
 #[must_use]
 pub fn evaluate(gates: &[Gate], analysis: &Analysis<'_>) -> Vec<Verdict> {

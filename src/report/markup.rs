@@ -4,7 +4,6 @@
 use super::Document;
 use crate::analysis::Subject;
 use crate::diagnose::Tier;
-use crate::gate::Decision;
 use crate::metric::{CPU, WALL};
 use crate::stats::Summary;
 use crate::unit::{
@@ -184,11 +183,7 @@ fn sentences(document: &Document<'_>) -> Vec<String> {
     }
     let several = document.analysis.subjects.len() > 1;
     for verdict in document.verdicts {
-        let word = match verdict.decision {
-            Decision::Ok => "ok",
-            Decision::Fail => "FAIL",
-            Decision::Unsure => "unsure",
-        };
+        let word = verdict.decision.word();
         let number = if several {
             format!("{} ", verdict.command + 1)
         } else {

@@ -35,6 +35,27 @@ pub enum Decision {
     Unsure,
 }
 
+impl Decision {
+    /// The stable identifier.
+    #[must_use]
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Fail => "fail",
+            Self::Unsure => "unsure",
+        }
+    }
+
+    /// The word for people, a failure loud.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Fail => "FAIL",
+            other => other.id(),
+        }
+    }
+}
+
 /// Decides by the interval: fail if all of it is past `limit`, ok if none of it is, else unsure.
 /// Unsure without interval.
 #[must_use]

@@ -15,7 +15,7 @@ use serde::{Serialize, Serializer};
 
 use super::Document;
 use crate::analysis::{Comparison, Verdict, Versus};
-use crate::gate::{self, decision_id};
+use crate::gate;
 use crate::metric::WALL;
 use crate::sample::Host;
 use crate::sample::recording::SCHEMA;
@@ -199,7 +199,7 @@ impl Gate<'_> {
         let verdict = self.0;
         map.serialize_entry("expression", &verdict.expression)?;
         map.serialize_entry("command", &verdict.command)?;
-        map.serialize_entry("verdict", decision_id(verdict.decision))?;
+        map.serialize_entry("verdict", verdict.decision.id())?;
         map.serialize_entry("value", &verdict.value)?;
         map.serialize_entry("interval", &verdict.interval.map(pair))?;
         map.serialize_entry("needs_runs", &verdict.needs_runs)?;

@@ -39,7 +39,7 @@ pub(super) fn lines(style: &Style, verdicts: &[Verdict], commands: usize) -> Vec
     for (verdict, condition) in shown.iter().zip(conditions) {
         let first = format!(
             "  {}{}  ",
-            left(word(verdict.decision), 8),
+            left(verdict.decision.word(), 8),
             left(&condition, width)
         );
         let reason = style.text(&verdict.reason);
@@ -52,42 +52,12 @@ pub(super) fn lines(style: &Style, verdicts: &[Verdict], commands: usize) -> Vec
             block
         };
         if let Some(line) = block.first_mut() {
-            let painted = style.paint(tone(verdict.decision), word(verdict.decision));
-            *line = line.replacen(word(verdict.decision), &painted, 1);
+            let painted = style.paint(tone(verdict.decision), verdict.decision.word());
+            *line = line.replacen(verdict.decision.word(), &painted, 1);
         }
         lines.extend(block);
     }
     lines
-}
-
-/// `1 gate failed, 1 not decided`; `None` when every gate is ok.
-#[must_use]
-pub fn conclusion(verdicts: &[Verdict]) -> Option<String> {
-    let count = |decision| {
-        verdicts
-            .iter()
-            .filter(|one| one.decision == decision)
-            .count()
-    };
-    let (failed, unsure) = (count(Decision::Fail), count(Decision::Unsure));
-    let gates = |count: usize| if count == 1 { "gate" } else { "gates" };
-    match (failed, unsure) {
-        (0, 0) => None,
-        (0, unsure) => Some(format!("{unsure} {} not decided", gates(unsure))),
-        (failed, 0) => Some(format!("{failed} {} failed", gates(failed))),
-        (failed, unsure) => Some(format!(
-            "{failed} {} failed, {unsure} not decided",
-            gates(failed)
-        )),
-    }
-}
-
-fn word(decision: Decision) -> &'static str {
-    match decision {
-        Decision::Fail => "FAIL",
-        Decision::Ok => "ok",
-        Decision::Unsure => "unsure",
-    }
 }
 
 fn tone(decision: Decision) -> Tone {

@@ -20,7 +20,6 @@ use super::{Document, Kind, Style};
 use crate::analysis::{Analysis, Merged, Subject};
 use crate::gate::Verdict;
 
-pub use gates::conclusion;
 pub(in crate::report) use paint::paint;
 
 /// Everything: commands, comparison, gates.
