@@ -10,8 +10,6 @@ use std::str::FromStr;
 use super::words::{Scan, is_blank, join, shell_word, split};
 use crate::unit::display_escaped;
 
-pub use super::words::{Construct, ShellReason};
-
 /// The shell used where one is needed and none was chosen.
 pub const DEFAULT_SHELL: &str = "sh";
 
@@ -149,12 +147,8 @@ pub enum Invocation {
 pub struct CommandLine {
     /// The text as written, or the quoted words of an argument vector; may be non-UTF-8.
     pub source: OsString,
-    /// `source` made safe for a terminal.
-    pub display: String,
     /// How it is started.
     pub invocation: Invocation,
-    /// Why a shell is used, if nobody asked for one.
-    pub reason: Option<ShellReason>,
 }
 
 impl CommandLine {
@@ -170,15 +164,15 @@ impl CommandLine {
         is_program: &dyn Fn(&OsStr) -> bool,
     ) -> Result<Self, CommandError> {
         check_bytes(source)?;
-        let (direct, reason) = match choice {
-            ShellChoice::None => (Some(literal_words(source, is_program)?), None),
+        let direct = match choice {
+            ShellChoice::None => Some(literal_words(source, is_program)?),
             ShellChoice::Auto => auto_words(source, is_program)?,
             ShellChoice::Default(_) => {
                 Scan::run(source.as_bytes(), true)?.refuse_empty()?;
-                (None, None)
+                None
             }
             // Other shells have other quotes.
-            ShellChoice::Custom(_) => (None, None),
+            ShellChoice::Custom(_) => None,
         };
         let invocation = match direct {
             Some(words) => Invocation::Direct(words),
@@ -187,12 +181,9 @@ impl CommandLine {
                 script: source.to_owned(),
             },
         };
-        let display = display_escaped(source).into_owned();
         Ok(Self {
             source: source.to_owned(),
-            display,
             invocation,
-            reason,
         })
     }
 
@@ -208,12 +199,9 @@ impl CommandLine {
             Some(program) if program.is_empty() => return Err(CommandError::EmptyProgram),
             Some(_) => check_nul(&source)?,
         }
-        let display = display_escaped(&source).into_owned();
         Ok(Self {
             source,
-            display,
             invocation: Invocation::Direct(words),
-            reason: None,
         })
     }
 
@@ -254,25 +242,17 @@ fn literal_words(
     }
 }
 
-/// The words if they can run directly, or why they cannot.
-#[allow(
-    clippy::type_complexity,
-    reason = "used once, and a name would hide that it is either or"
-)]
+/// The words if they can run directly.
 fn auto_words(
     source: &OsStr,
     is_program: &dyn Fn(&OsStr) -> bool,
-) -> Result<(Option<Vec<OsString>>, Option<ShellReason>), CommandError> {
+) -> Result<Option<Vec<OsString>>, CommandError> {
     let scan = Scan::run(source.as_bytes(), true)?;
     scan.refuse_empty()?;
-    let reason = scan
-        .reason
-        .clone()
-        .or_else(|| scan.first_word_reason(is_program));
-    match reason {
-        Some(reason) => Ok((None, Some(reason))),
-        None => Ok((Some(scan.into_words()?), None)),
+    if scan.needs_shell || scan.first_word_needs_shell(is_program) {
+        return Ok(None);
     }
+    scan.into_words().map(Some)
 }
 
 /// Splits an environment entry `NAME=VALUE`; the value may be empty and hold `=`.
@@ -350,52 +330,51 @@ mod tests {
         }
     }
 
-    fn reason(text: &str) -> Option<String> {
-        let line =
-            parse(text, &ShellChoice::Auto).unwrap_or_else(|error| panic!("{text}: {error}"));
-        assert_eq!(line.reason.is_some(), line.via_shell(), "{text}");
-        line.reason.map(|reason| reason.to_string())
+    fn via_shell(text: &str) -> bool {
+        let line = parse(text, &ShellChoice::Auto);
+        line.unwrap_or_else(|error| panic!("{text}: {error}"))
+            .via_shell()
     }
 
     #[test]
     fn shell_syntax_is_never_silently_literal() {
         let table = [
-            ("echo a>f", "`>` at byte 6"),
-            ("echo a;echo b", "`;` at byte 6"),
-            ("true 2>/dev/null", "`>` at byte 6"),
-            ("true 2> /dev/null", "`>` at byte 6"),
-            ("sleep 1 &", "`&` at byte 8"),
-            ("echo $(date)", "`$` at byte 5"),
-            ("echo $HOME *", "`$` at byte 5"),
-            ("echo a > f", "`>` at byte 7"),
-            ("cat < /etc/hostname", "`<` at byte 4"),
-            ("a|b", "`|` at byte 1"),
-            ("a && b", "`&` at byte 2"),
-            ("(a)", "`(` at byte 0"),
-            ("a)", "`)` at byte 1"),
-            ("echo \"$HOME\"", "`$` at byte 6"),
-            ("echo \"`date`\"", "a backquote at byte 6"),
-            ("echo `date`", "a backquote at byte 5"),
-            ("ls *.rs", "`*` at byte 3"),
-            ("ls a?", "`?` at byte 4"),
-            ("ls [ab]", "`[` at byte 3"),
-            ("ls ~", "`~` at byte 3"),
-            ("ls ~/x", "`~` at byte 3"),
-            ("touch {a,b}", "a brace expansion at byte 6"),
-            ("touch {1..3}", "a brace expansion at byte 6"),
-            ("touch {a{b},c}", "a brace expansion at byte 6"),
-            ("A=1 env", "a variable assignment at byte 0"),
-            ("  _a1='x y' env", "a variable assignment at byte 2"),
-            ("a\nb", "a line break at byte 1"),
-            ("true # it's", "`#` at byte 5"),
-            ("! true", "the shell's `!` at byte 0"),
-            ("if true; then a; fi", "`;` at byte 7"),
-            ("exit 1", "the shell's `exit` at byte 0"),
-            ("'exit' 1", "the shell's `exit` at byte 0"),
-            (" : x", "the shell's `:` at byte 1"),
+            "echo a>f",
+            "echo a;echo b",
+            "true 2>/dev/null",
+            "true 2> /dev/null",
+            "sleep 1 &",
+            "echo $(date)",
+            "echo $HOME *",
+            "echo a > f",
+            "cat < /etc/hostname",
+            "a|b",
+            "a && b",
+            "(a)",
+            "a)",
+            "echo \"$HOME\"",
+            "echo \"`date`\"",
+            "echo `date`",
+            "ls *.rs",
+            "ls a?",
+            "ls [ab]",
+            "ls ~",
+            "ls ~/x",
+            "touch {a,b}",
+            "touch {1..3}",
+            "touch {a{b},c}",
+            "A=1 env",
+            "  _a1='x y' env",
+            "a\nb",
+            "true # it's",
+            "! true",
+            "if true; then a; fi",
+            "exit 1",
+            "'exit' 1",
+            " : x",
         ];
-        for (text, expected) in table {
-            assert_eq!(reason(text).as_deref(), Some(expected), "{text}");
+        for text in table {
+            assert!(via_shell(text), "{text}");
         }
     }
 
@@ -422,7 +401,7 @@ mod tests {
         ];
         for (text, words) in table {
             assert_eq!(direct(text, &ShellChoice::Auto), words, "{text}");
-            assert_eq!(reason(text), None, "{text}");
+            assert!(!via_shell(text), "{text}");
         }
     }
 
@@ -564,7 +543,7 @@ mod tests {
         };
         assert_eq!(line.unwrap().invocation, invocation);
         let line = parse("echo a", &ShellChoice::Default("sh".into())).unwrap();
-        assert_eq!((line.via_shell(), line.reason), (true, None));
+        assert!(line.via_shell());
     }
 
     #[test]
@@ -591,7 +570,6 @@ mod tests {
                 OsString::from_vec(vec![b'p', 0xfe]),
             ];
             assert_eq!(line.invocation, Invocation::Direct(words));
-            assert_eq!(line.display, "echo \\xff 'p\\xfe'");
             assert_eq!(line.source, text);
         }
     }
@@ -602,7 +580,7 @@ mod tests {
             .map(OsString::from)
             .to_vec();
         let line = CommandLine::from_words(words.clone()).unwrap();
-        assert_eq!(line.display, "prog 'a b' '' 'x>y' 'it'\\''s'");
+        assert_eq!(line.source, "prog 'a b' '' 'x>y' 'it'\\''s'");
         assert_eq!(line.invocation, Invocation::Direct(words));
         assert!(CommandLine::from_words(vec!["a".into(), "b\0".into()]).is_err());
     }

@@ -128,15 +128,6 @@ impl ParameterError {
     }
 }
 
-/// Where the values of a parameter come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source {
-    /// A list of texts, `-L`.
-    List,
-    /// A range of numbers, `-P`.
-    Scan,
-}
-
 /// A named sequence of values; the name is valid and there is at least one value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parameter {
@@ -144,8 +135,6 @@ pub struct Parameter {
     pub name: String,
     /// The values in order; those of a scan are decimal numbers.
     pub values: Vec<OsString>,
-    /// Where they come from.
-    pub source: Source,
 }
 
 impl Parameter {
@@ -161,7 +150,6 @@ impl Parameter {
         Ok(Self {
             name: name.to_owned(),
             values,
-            source: Source::List,
         })
     }
 
@@ -216,7 +204,6 @@ impl Parameter {
         Ok(Self {
             name: name.to_owned(),
             values,
-            source: Source::Scan,
         })
     }
 }

@@ -5,62 +5,9 @@
 
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
-use std::fmt;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use super::command::CommandError;
-
-/// What in a text only a shell can do.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Construct {
-    /// One of `| & ; < > ( )`.
-    Operator(char),
-    /// `$`, a variable or a substitution.
-    Dollar,
-    /// A backquote, a substitution.
-    Backquote,
-    /// One of `* ? [`, a pattern of file names.
-    Glob(char),
-    /// `~` at the start of a word.
-    Tilde,
-    /// `{a,b}` or `{1..3}`.
-    Braces,
-    /// `NAME=value` before the program.
-    Assignment,
-    /// A line break between commands.
-    Newline,
-    /// `#` at the start of a word.
-    Comment,
-    /// A keyword or builtin as the first word, with no program of that name.
-    ShellWord(&'static str),
-}
-
-/// Why a shell is used: what needs it, and at which byte of the text it stands, from 0.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ShellReason {
-    /// What needs the shell.
-    pub construct: Construct,
-    /// Byte offset into the text.
-    pub position: usize,
-}
-
-impl fmt::Display for ShellReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.construct {
-            Construct::Operator(c) | Construct::Glob(c) => write!(f, "`{c}`")?,
-            Construct::Dollar => f.write_str("`$`")?,
-            Construct::Backquote => f.write_str("a backquote")?,
-            Construct::Tilde => f.write_str("`~`")?,
-            Construct::Braces => f.write_str("a brace expansion")?,
-            Construct::Assignment => f.write_str("a variable assignment")?,
-            Construct::Newline => f.write_str("a line break")?,
-            Construct::Comment => f.write_str("`#`")?,
-            Construct::ShellWord(word) => write!(f, "the shell's `{word}`")?,
-        }
-        write!(f, " at byte {}", self.position)
-    }
-}
 
 /// Splits a text into words with the quoting of POSIX shells (POSIX.1-2017, XCU 2.2), nothing else.
 ///
@@ -184,18 +131,18 @@ pub(super) fn shell_word(word: &OsStr) -> Option<(&'static str, bool)> {
 #[derive(Debug, Default)]
 struct Word {
     bytes: Vec<u8>,
-    start: usize,
     /// Some of it was quoted, so it is no assignment.
     quoted: bool,
 }
 
-/// A walk over a text that collects its words and the first thing only a shell can do.
+/// A walk over a text that collects its words and whether only a shell can do what it says.
 pub(super) struct Scan<'a> {
     text: &'a [u8],
     at: usize,
     words: Vec<Word>,
     current: Option<Word>,
-    pub(super) reason: Option<ShellReason>,
+    /// Only a shell does what the text says.
+    pub(super) needs_shell: bool,
     /// Whether shell syntax is looked for; without, all of it is literal.
     syntax: bool,
     /// Something was met inside which quotes pair differently, so only a shell can judge them.
@@ -204,13 +151,12 @@ pub(super) struct Scan<'a> {
 
 impl<'a> Scan<'a> {
     pub(super) fn run(text: &'a [u8], syntax: bool) -> Result<Self, CommandError> {
-        let (words, current, reason) = (Vec::new(), None, None);
         let mut scan = Self {
             text,
             at: 0,
-            words,
-            current,
-            reason,
+            words: Vec::new(),
+            current: None,
+            needs_shell: false,
             syntax,
             nested: false,
         };
@@ -241,11 +187,11 @@ impl<'a> Scan<'a> {
             b'\n' => {
                 self.end_word();
                 if !self.words.is_empty() && !is_blank(self.rest()) {
-                    self.note(Construct::Newline);
+                    self.note();
                 }
             }
             b'#' if self.syntax && self.current.is_none() => {
-                self.note(Construct::Comment);
+                self.note();
                 self.skip_comment();
                 return Ok(());
             }
@@ -259,11 +205,7 @@ impl<'a> Scan<'a> {
     }
 
     fn word(&mut self) -> &mut Word {
-        let start = self.at;
-        self.current.get_or_insert_with(|| Word {
-            start,
-            ..Word::default()
-        })
+        self.current.get_or_insert_with(Word::default)
     }
 
     fn push(&mut self, byte: u8) {
@@ -274,17 +216,8 @@ impl<'a> Scan<'a> {
         self.words.extend(self.current.take());
     }
 
-    fn note(&mut self, construct: Construct) {
-        self.note_at(construct, self.at);
-    }
-
-    fn note_at(&mut self, construct: Construct, position: usize) {
-        if self.syntax && self.reason.is_none() {
-            self.reason = Some(ShellReason {
-                construct,
-                position,
-            });
-        }
+    fn note(&mut self) {
+        self.needs_shell |= self.syntax;
     }
 
     fn single_quoted(&mut self) -> Result<(), CommandError> {
@@ -354,11 +287,11 @@ impl<'a> Scan<'a> {
     fn note_expansion(&mut self, byte: u8) {
         match byte {
             b'$' => {
-                self.note(Construct::Dollar);
+                self.note();
                 self.nested |= self.syntax && matches!(self.peek(1), Some(b'(' | b'{' | b'\''));
             }
             b'`' => {
-                self.note(Construct::Backquote);
+                self.note();
                 self.nested |= self.syntax;
             }
             _ => {}
@@ -370,17 +303,14 @@ impl<'a> Scan<'a> {
         let at_start = self.current.is_none();
         match byte {
             b'|' | b'&' | b';' | b'<' | b'>' | b'(' | b')' => {
-                self.note(Construct::Operator(char::from(byte)));
+                self.note();
                 self.nested |= self.syntax && self.rest().starts_with(b"<<");
             }
-            b'*' | b'?' => self.note(Construct::Glob(char::from(byte))),
-            b'[' if self.opens_pattern(at_start) => self.note(Construct::Glob('[')),
-            b'~' if at_start => self.note(Construct::Tilde),
-            b'{' if self.opens_braces() => self.note(Construct::Braces),
-            b'=' if self.follows_name() => {
-                let start = self.current.as_ref().map_or(self.at, |word| word.start);
-                self.note_at(Construct::Assignment, start);
-            }
+            b'*' | b'?' => self.note(),
+            b'[' if self.opens_pattern(at_start) => self.note(),
+            b'~' if at_start => self.note(),
+            b'{' if self.opens_braces() => self.note(),
+            b'=' if self.follows_name() => self.note(),
             other => self.note_expansion(other),
         }
     }
@@ -424,18 +354,11 @@ impl<'a> Scan<'a> {
         self.words.is_empty() && self.current.as_ref().is_some_and(name)
     }
 
-    pub(super) fn first_word_reason(
-        &self,
-        is_program: &dyn Fn(&OsStr) -> bool,
-    ) -> Option<ShellReason> {
-        let first = self.words.first()?;
-        let (word, always) = shell_word(OsStr::from_bytes(&first.bytes))?;
-        let needed = always || !is_program(OsStr::new(word));
-        let reason = ShellReason {
-            construct: Construct::ShellWord(word),
-            position: first.start,
-        };
-        needed.then_some(reason)
+    /// Whether the first word is the shell's own, with no program of that name.
+    pub(super) fn first_word_needs_shell(&self, is_program: &dyn Fn(&OsStr) -> bool) -> bool {
+        let first = self.words.first();
+        let known = first.and_then(|word| shell_word(OsStr::from_bytes(&word.bytes)));
+        known.is_some_and(|(word, always)| always || !is_program(OsStr::new(word)))
     }
 
     pub(super) fn refuse_empty(&self) -> Result<(), CommandError> {
@@ -524,7 +447,6 @@ mod tests {
                     !(quiet && syntax && !comment) || line.via_shell(),
                     "{text:?}"
                 );
-                assert!(!line.display.chars().any(char::is_control));
             }
         }
     }
