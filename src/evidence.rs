@@ -4,7 +4,6 @@
 //! Only vocabulary lives here. Nothing in this file reads a system or computes a share.
 
 use std::fmt;
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -245,32 +244,6 @@ impl Depth {
     }
 }
 
-/// How much time a claim stands for, and which way it can be wrong.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Amount {
-    /// The kernel's own account, complete.
-    Exact(Duration),
-    /// A lower bound.
-    AtLeast(Duration),
-    /// An upper bound.
-    AtMost(Duration),
-    /// It happened; how long is not known.
-    Hint,
-}
-
-/// One claim of one source of evidence about a run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Evidence {
-    /// Why the time was not spent computing.
-    pub cause: Cause,
-    /// How much, and how sure.
-    pub amount: Amount,
-    /// How the source knows.
-    pub depth: Depth,
-    /// The file, peer or number behind it, already safe to show.
-    pub detail: Option<String>,
-}
-
 /// Why a value cannot be had, and what would change that.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Missing {
@@ -316,15 +289,6 @@ impl<T> Availability<T> {
     /// The value, if it is there.
     #[must_use]
     pub fn ready(self) -> Option<T> {
-        match self {
-            Self::Ready(value) => Some(value),
-            Self::Missing(_) => None,
-        }
-    }
-
-    /// The value by reference, if it is there.
-    #[must_use]
-    pub fn as_ready(&self) -> Option<&T> {
         match self {
             Self::Ready(value) => Some(value),
             Self::Missing(_) => None,

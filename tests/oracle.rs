@@ -333,7 +333,8 @@ fn resampled_intervals() {
             within_bands(limits(median), &expected["median_percentile"], name);
             let exact = series.runs() >= exact::FEWEST_RUNS;
             assert_eq!(median.method == Method::ExactBeta, exact, "{name}");
-            assert_eq!(summary.uses_seed(), !exact, "{name}");
+            let mean = summary.mean_resampled.unwrap().method;
+            assert_eq!(mean == Method::BootstrapPercentile, !exact, "{name}");
         }
     });
 }

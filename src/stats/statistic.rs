@@ -13,8 +13,6 @@ use super::summary::Facts;
 pub struct Statistic {
     /// Stable kebab-case id.
     pub id: &'static str,
-    /// Words for the head of a table.
-    pub label: &'static str,
     /// One line of help.
     pub help: &'static str,
     /// Fewest runs for an interval at 95%; `None` when the statistic never has one and decisions
@@ -30,7 +28,6 @@ pub struct Statistic {
 pub static STATISTICS: [Statistic; 9] = [
     Statistic {
         id: "median",
-        label: "median",
         help: "Half of the runs are faster, half are slower",
         fewest_runs: Some(6),
         value: |series| Some(series.median()),
@@ -39,22 +36,16 @@ pub static STATISTICS: [Statistic; 9] = [
     },
     Statistic {
         id: "mean",
-        label: "mean",
         help: "The sum over all runs, divided by their number",
         fewest_runs: Some(2),
         value: |series| Some(series.mean()),
         interval: mean_interval,
         fewest: |_| Some(2),
     },
-    point("min", "min", "The smallest value", |series| {
-        Some(series.min())
-    }),
-    point("max", "max", "The largest value", |series| {
-        Some(series.max())
-    }),
+    point("min", "The smallest value", |series| Some(series.min())),
+    point("max", "The largest value", |series| Some(series.max())),
     Statistic {
         id: "p90",
-        label: "p90",
         help: "90% of the runs are not above this",
         fewest_runs: Some(36),
         value: |series| Some(series.quantile(0.90)),
@@ -63,7 +54,6 @@ pub static STATISTICS: [Statistic; 9] = [
     },
     Statistic {
         id: "p95",
-        label: "p95",
         help: "95% of the runs are not above this",
         fewest_runs: Some(72),
         value: |series| Some(series.quantile(0.95)),
@@ -72,7 +62,6 @@ pub static STATISTICS: [Statistic; 9] = [
     },
     Statistic {
         id: "p99",
-        label: "p99",
         help: "99% of the runs are not above this",
         fewest_runs: Some(368),
         value: |series| Some(series.quantile(0.99)),
@@ -81,34 +70,26 @@ pub static STATISTICS: [Statistic; 9] = [
     },
     point(
         "stddev",
-        "σ",
         "Standard deviation, divisor n - 1",
         super::Series::deviation,
     ),
-    point(
-        "cv",
-        "cv",
-        "Standard deviation divided by the mean",
-        |series| {
-            let center = series.mean();
-            series
-                .deviation()
-                .filter(|_| center != 0.0)
-                .map(|spread| spread / center)
-        },
-    ),
+    point("cv", "Standard deviation divided by the mean", |series| {
+        let center = series.mean();
+        series
+            .deviation()
+            .filter(|_| center != 0.0)
+            .map(|spread| spread / center)
+    }),
 ];
 
 /// A row without interval.
 const fn point(
     id: &'static str,
-    label: &'static str,
     help: &'static str,
     value: fn(&Series) -> Option<f64>,
 ) -> Statistic {
     Statistic {
         id,
-        label,
         help,
         fewest_runs: None,
         value,
@@ -178,7 +159,7 @@ mod tests {
                     .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
             );
             assert!(STATISTICS[..index].iter().all(|other| other.id != row.id));
-            assert!(!row.label.is_empty() && !row.help.is_empty() && !row.help.ends_with('.'));
+            assert!(!row.help.is_empty() && !row.help.ends_with('.'));
             assert!(std::ptr::eq(Statistic::named(row.id).unwrap(), row));
         }
         assert!(Statistic::named("mode").is_none());

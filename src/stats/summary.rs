@@ -178,21 +178,6 @@ impl Summary {
     pub fn iter(&self) -> impl Iterator<Item = (&'static Statistic, Option<Estimate>)> {
         STATISTICS.iter().zip(self.estimates)
     }
-
-    /// The runs a statistic needs for an interval, when it lacks one for want of runs.
-    #[must_use]
-    pub fn runs_needed(&self, statistic: &Statistic) -> Option<usize> {
-        statistic
-            .fewest_runs_at(self.settings.level)
-            .filter(|fewest| *fewest > self.runs)
-    }
-
-    /// Whether any number here depends on the seed.
-    #[must_use]
-    pub fn uses_seed(&self) -> bool {
-        self.mean_resampled
-            .is_some_and(|found| found.method == Method::BootstrapPercentile)
-    }
 }
 
 #[cfg(test)]
@@ -214,11 +199,6 @@ mod tests {
         let median = single.get("median").unwrap();
         assert_eq!((median.value, median.interval), (0.125, None));
         assert_eq!(single.get("stddev"), None);
-        assert_eq!(
-            single.runs_needed(Statistic::named("median").unwrap()),
-            Some(6)
-        );
-        assert_eq!(single.runs_needed(Statistic::named("max").unwrap()), None);
         assert_eq!(single.get("nonsense"), None);
     }
 

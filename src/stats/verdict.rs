@@ -45,19 +45,6 @@ impl Verdict {
             Self::Faster
         }
     }
-
-    /// Stable kebab-case id.
-    #[must_use]
-    pub fn id(self) -> &'static str {
-        match self {
-            Self::Slower => "slower",
-            Self::Faster => "faster",
-            Self::NoneShown => "none-shown",
-            Self::Equal => "equal",
-            Self::Slight => "slight",
-            Self::TooFewRuns => "too-few-runs",
-        }
-    }
 }
 
 /// Level of each of the `commands` − 1 intervals against a reference named before the run:
@@ -72,18 +59,6 @@ pub fn level_against_reference(level: f64, commands: usize) -> f64 {
 pub fn level_against_fastest(level: f64, commands: usize) -> f64 {
     let pairs = commands * commands.saturating_sub(1) / 2;
     1.0 - (1.0 - level) / pairs.max(1) as f64
-}
-
-/// Whether two ratios of the same commands disagree with certainty, one above 1, one below: wall
-/// and CPU time, for instance.
-#[must_use]
-pub fn disagree(one: &Estimate, other: &Estimate) -> bool {
-    let sign = |estimate: &Estimate| {
-        estimate.interval.map_or(0, |found| {
-            i32::from(found.low > 1.0) - i32::from(found.high < 1.0)
-        })
-    };
-    sign(one) * sign(other) < 0
 }
 
 #[cfg(test)]
@@ -138,12 +113,5 @@ mod tests {
             [3, 5, 10].map(|k| rank::fewest_pairs(level_against_reference(0.95, k)).unwrap());
         assert_eq!(pairs, [7, 8, 9]);
         assert!((level_against_fastest(0.95, 5) - 0.995).abs() < 1e-15);
-    }
-
-    #[test]
-    fn clocks_disagree_only_with_certainty() {
-        assert!(disagree(&with(1.1, 1.2, 1.3), &with(0.8, 0.9, 0.95)));
-        assert!(!disagree(&with(1.1, 1.2, 1.3), &with(0.8, 0.9, 1.05)));
-        assert!(!disagree(&with(1.1, 1.2, 1.3), &Estimate::point(0.5)));
     }
 }

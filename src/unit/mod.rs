@@ -14,7 +14,7 @@ use std::fmt;
 
 pub use escape::display_escaped;
 pub use likeness::closest;
-pub use parse::{Quantity, UnitError, parse_bytes, parse_duration, parse_percent, parse_ratio};
+pub use parse::{Quantity, UnitError, parse_duration, parse_percent};
 pub use print::{
     bare_ratio, bare_signed_percent, decimal_percent, decimals_of_width, exact_duration, fixed,
     human_bytes, human_duration, level, percent, ratio, signed_percent, thousands,
