@@ -35,7 +35,7 @@ fn is_verdict(ratio: &Estimate) -> bool {
 }
 
 fn fails(ratio: &Estimate) -> bool {
-    max_regression(ratio, LIMIT) == Ok(Decision::Fail)
+    max_regression(ratio, LIMIT) == Decision::Fail
 }
 
 /// One row: coverage of median and mean, verdicts in rounds and one after another.

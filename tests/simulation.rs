@@ -73,9 +73,8 @@ fn equal_commands_in_rounds_rarely_get_a_verdict_under_any_noise() {
 
 #[test]
 fn a_gate_tells_the_same_command_from_a_slower_one_under_any_noise() {
-    let fails = |model, seed, factor| {
-        max_regression(&paired(model, seed, factor), 0.05) == Ok(Decision::Fail)
-    };
+    let fails =
+        |model, seed, factor| max_regression(&paired(model, seed, factor), 0.05) == Decision::Fail;
     for (name, model) in MODELS {
         let wrong = count(|seed| fails(model, seed, 1.0));
         assert!(

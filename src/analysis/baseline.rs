@@ -4,7 +4,7 @@
 //! measured decides nothing.
 
 use super::comparison::{self, Comparison, Verdict};
-use super::{Analysis, Question, Subject};
+use super::{Analysis, Question, Subject, summaries};
 use crate::diagnose::is_incomplete;
 use crate::metric::{CPU, METRICS, Metric, WALL};
 use crate::sample::host::Stamp;
@@ -204,7 +204,7 @@ fn spread(earlier: &[&Recording], question: &Question) -> Option<String> {
     let wall = Metric::from_id(WALL)?;
     let all: Option<Vec<_>> = earlier
         .iter()
-        .map(|one| comparison::values(wall, one))
+        .map(|one| summaries::series(one, wall))
         .collect();
     let merged = session::merge(&all?, question.settings.level)?;
     Some(format!(
@@ -302,8 +302,8 @@ fn ratio(
     question: &Question,
 ) -> Option<Comparison> {
     let (first, second) = (
-        comparison::values(metric, old)?,
-        comparison::values(metric, new)?,
+        summaries::series(old, metric)?,
+        summaries::series(new, metric)?,
     );
     let found = compare::compare(&first, &second, Pairing::Separate, &question.settings).ok()?;
     Some(Comparison {
@@ -326,9 +326,9 @@ fn predicted(
 ) -> Option<(Medians, Comparison)> {
     let medians: Option<Vec<f64>> = earlier
         .iter()
-        .map(|one| comparison::values(metric, one).map(|series| series.median()))
+        .map(|one| summaries::series(one, metric).map(|series| series.median()))
         .collect();
-    let (earlier, now) = (medians?, comparison::values(metric, now)?.median());
+    let (earlier, now) = (medians?, summaries::series(now, metric)?.median());
     let ratio: Estimate = session::one_more(now, &earlier, question.settings.level)?;
     let comparison = Comparison {
         metric,

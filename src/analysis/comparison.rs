@@ -193,12 +193,6 @@ pub(super) fn verdict(ratio: &Estimate, limit: Option<f64>) -> Verdict {
     }
 }
 
-/// The values of the measured runs that count.
-pub(super) fn values(metric: &Metric, recording: &Recording) -> Option<Series> {
-    let values: Option<Vec<f64>> = recording.measured().map(|s| (metric.read)(&s)).collect();
-    Series::new(values?).ok()
-}
-
 /// The values of both: of the rounds that both have when they were taken in rounds, of all runs
 /// otherwise.
 pub(super) fn series(

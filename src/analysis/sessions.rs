@@ -5,7 +5,7 @@
 
 use super::comparison::{self, Verdict};
 use super::sentence::{Names, ratio_sentence};
-use super::{Analysis, Question, Subject};
+use super::{Analysis, Question, Subject, summaries};
 use crate::diagnose::words::time;
 use crate::metric::{METRICS, Metric, WALL};
 use crate::stats::session::{self, Sessions};
@@ -125,7 +125,7 @@ fn benchmark(
         .filter_map(|metric| {
             let series = subjects
                 .iter()
-                .map(|one| comparison::values(metric, one.recording));
+                .map(|one| summaries::series(one.recording, metric));
             let series: Option<Vec<_>> = series.collect();
             Some((metric, session::merge(&series?, level)?))
         })

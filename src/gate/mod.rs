@@ -265,7 +265,7 @@ fn fewest_runs(expression: &Expression) -> Option<usize> {
     if expression.metric.id == WALL_CPU || expression.is_share_of_sums() {
         return Some(crate::stats::ratio::FEWEST_RUNS);
     }
-    Statistic::named(expression.statistic).and_then(|row| row.fewest_runs)
+    Statistic::named(expression.statistic).and_then(Statistic::fewest_runs)
 }
 
 /// What would decide.

@@ -186,7 +186,6 @@ impl Regression {
         };
         let limit = 1.0 + self.limit;
         let decision = decision::max_regression(&ratio, self.limit);
-        let decision = decision.unwrap_or(Decision::Unsure);
         let needed = match decision {
             Decision::Unsure => decision::runs_to_decide(&ratio, limit, runs),
             _ => None,
@@ -228,8 +227,7 @@ impl Regression {
         level: f64,
     ) -> Verdict {
         let earlier = &medians.earlier;
-        let decision = decision::against_sessions(medians.now, earlier, self.limit, level)
-            .unwrap_or(Decision::Unsure);
+        let decision = decision::against_sessions(medians.now, earlier, self.limit, level);
         let text = ratio.map(|ratio| shown(&ratio)).unwrap_or_default();
         Verdict {
             value: ratio.map(|ratio| ratio.value),

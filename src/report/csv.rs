@@ -79,7 +79,7 @@ fn statistics(subject: &Subject<'_>, row: &mut Row) {
         let found = wall.and_then(|wall| wall.get(statistic.id));
         let unit = if statistic.id == "cv" { "" } else { "_s" };
         let head = format!("wall_{}", statistic.id);
-        if statistic.fewest_runs.is_some() {
+        if statistic.fewest_runs().is_some() {
             interval(&head, unit, found, row);
         } else {
             let value = number(found.map(|found| found.value));

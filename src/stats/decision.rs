@@ -1,10 +1,7 @@
 //! Decisions against a limit: the question is put to the interval, not to the point.
 
-use thiserror::Error;
-
-use super::distribution::student_factor;
 use super::estimate::{Estimate, Interval};
-use super::moments;
+use super::session::over_sessions;
 
 /// Smallest relative regression that can be asked for.
 pub const LEAST_REGRESSION: f64 = 0.01;
@@ -110,71 +107,34 @@ pub fn runs_to_decide(estimate: &Estimate, limit: f64, runs: usize) -> Option<Ru
     Some(RunsToDecide::About(needed.max(runs + 1)))
 }
 
-/// Why a limit is refused; fits after "cannot use this limit: ".
-#[derive(Debug, Clone, Copy, PartialEq, Error)]
-#[non_exhaustive]
-pub enum LimitError {
-    /// Below 1%, or not a number.
-    #[error("a regression of {regression} is below {LEAST_REGRESSION}")]
-    TooSmall {
-        /// The refused relative regression.
-        regression: f64,
-    },
-}
-
 /// Decides on a ratio new/old: fail if all of its interval is above 1 + `regression` (0.05 is
 /// 5%), ok if none of it is, else unsure.
-///
-/// # Errors
-///
-/// [`LimitError::TooSmall`] below 1%: shifts between sessions are larger.
-pub fn max_regression(ratio: &Estimate, regression: f64) -> Result<Decision, LimitError> {
-    if regression.is_nan() || regression < LEAST_REGRESSION {
-        return Err(LimitError::TooSmall { regression });
-    }
-    Ok(by_interval(
-        ratio.interval.as_ref(),
-        1.0 + regression,
-        Past::Above,
-    ))
+#[must_use]
+pub fn max_regression(ratio: &Estimate, regression: f64) -> Decision {
+    by_interval(ratio.interval.as_ref(), 1.0 + regression, Past::Above)
 }
 
-/// Upper prediction limit for the median of one more session, from the medians of k ≥ 5 sessions:
-/// exp(mean ln m + t₍k₋₁₎ s √(1 + 1/k)) (Hahn and Meeker 1991, 4.6; two-sided factor at `level`).
+/// Geometric mean of the medians of k ≥ 5 sessions with the prediction interval for one more
+/// session: exp(mean ln m ∓ t₍k₋₁₎ s √(1 + 1/k)) (Hahn and Meeker 1991, 4.6).
 ///
 /// `None` below five sessions or when a median is not above 0.
 #[must_use]
-pub fn baseline_threshold(medians: &[f64], level: f64) -> Option<f64> {
-    if medians.len() < FEWEST_SESSIONS || medians.iter().any(|median| *median <= 0.0) {
-        return None;
-    }
-    let logs: Vec<f64> = medians.iter().map(|median| median.ln()).collect();
-    let (count, spread) = (logs.len() as f64, moments::deviation(&logs)?);
-    let factor = student_factor(level, count - 1.0);
-    Some((moments::mean(&logs) + factor * spread * (1.0 + 1.0 / count).sqrt()).exp())
+pub fn usual(medians: &[f64], level: f64) -> Option<Estimate> {
+    let enough = medians.len() >= FEWEST_SESSIONS;
+    let factor = (1.0 + 1.0 / medians.len() as f64).sqrt();
+    over_sessions(medians, level, factor).filter(|_| enough)
 }
 
 /// Decides on a new median against several sessions: fail only beyond the prediction limit *and*
 /// beyond `1 + regression` times their geometric mean. Without a prediction limit unsure.
-///
-/// # Errors
-///
-/// [`LimitError::TooSmall`] for a regression below 1%.
-pub fn against_sessions(
-    median: f64,
-    medians: &[f64],
-    regression: f64,
-    level: f64,
-) -> Result<Decision, LimitError> {
-    if regression.is_nan() || regression < LEAST_REGRESSION {
-        return Err(LimitError::TooSmall { regression });
-    }
-    let Some(threshold) = baseline_threshold(medians, level) else {
-        return Ok(Decision::Unsure);
+#[must_use]
+pub fn against_sessions(median: f64, medians: &[f64], regression: f64, level: f64) -> Decision {
+    let Some(usual) = usual(medians, level) else {
+        return Decision::Unsure;
     };
-    let logs: Vec<f64> = medians.iter().map(|median| median.ln()).collect();
-    let limit = moments::mean(&logs).exp() * (1.0 + regression);
-    Ok(by_point(median, threshold.max(limit), Past::Above))
+    let limit = usual.value * (1.0 + regression);
+    let limit = usual.interval.map_or(limit, |found| found.high.max(limit));
+    by_point(median, limit, Past::Above)
 }
 
 #[cfg(test)]
@@ -229,29 +189,18 @@ mod tests {
     }
 
     #[test]
-    fn small_regressions_are_refused() {
-        assert_eq!(
-            max_regression(&with(1.06, 1.08, 1.1), 0.05),
-            Ok(Decision::Fail)
-        );
-        assert_eq!(
-            max_regression(&with(1.01, 1.02, 1.05), 0.05),
-            Ok(Decision::Ok)
-        );
-        assert_eq!(
-            max_regression(&with(1.04, 1.05, 1.06), 0.05),
-            Ok(Decision::Unsure)
-        );
-        let error = max_regression(&with(1.0, 1.0, 1.0), 0.005).unwrap_err();
-        assert_eq!(error.to_string(), "a regression of 0.005 is below 0.01");
+    fn the_whole_interval_decides_on_a_regression() {
+        let decide = |low, value, high| max_regression(&with(low, value, high), 0.05);
+        assert_eq!(decide(1.06, 1.08, 1.1), Decision::Fail);
+        assert_eq!(decide(1.01, 1.02, 1.05), Decision::Ok);
+        assert_eq!(decide(1.04, 1.05, 1.06), Decision::Unsure);
     }
 
     #[test]
     fn sessions_need_both_limits_passed() {
         let quiet = [1.0, 1.001, 0.999, 1.0005, 0.9995];
         let noisy = [1.0, 1.1, 0.9, 1.05, 0.95];
-        let decide =
-            |median, medians: &[f64]| against_sessions(median, medians, 0.05, 0.95).unwrap();
+        let decide = |median, medians: &[f64]| against_sessions(median, medians, 0.05, 0.95);
         assert_eq!(decide(1.03, &quiet), Decision::Ok);
         assert_eq!(decide(1.06, &quiet), Decision::Fail);
         assert_eq!(decide(1.06, &noisy), Decision::Ok);

@@ -72,7 +72,7 @@ fn judge(achieved: f64, wanted: f64) -> Look {
 }
 
 /// Order-statistic interval of the median, its ranks moved apart for an autocorrelated series.
-fn median_interval(series: &Series, level: f64) -> Option<Interval> {
+pub(super) fn median_interval(series: &Series, level: f64) -> Option<Interval> {
     match significant_autocorrelation(series) {
         Some(found) => order::widened_median(series.sorted(), level, found.widening),
         None => order::interval(series.sorted(), 0.5, level).map(|found| found.interval),

@@ -7,8 +7,7 @@ use super::Series;
 use super::distribution::{normal_quantile, student_factor};
 use super::estimate::{Estimate, Interval, Method};
 use super::moments;
-use super::order;
-use super::trend::significant_autocorrelation;
+use super::precision::median_interval;
 
 /// Sessions of one benchmark as one estimate.
 #[derive(Debug, Clone, PartialEq)]
@@ -99,7 +98,7 @@ pub fn combine(ratios: &[f64], level: f64) -> Option<Estimate> {
 }
 
 /// Geometric mean with a t interval of `factor` standard deviations on the logarithm.
-fn over_sessions(values: &[f64], level: f64, factor: f64) -> Option<Estimate> {
+pub(super) fn over_sessions(values: &[f64], level: f64, factor: f64) -> Option<Estimate> {
     if values.len() < 2 || values.iter().any(|value| *value <= 0.0) {
         return None;
     }
@@ -119,16 +118,14 @@ fn over_sessions(values: &[f64], level: f64, factor: f64) -> Option<Estimate> {
 
 /// Squared standard error of ln median, from the order-statistic interval of the median.
 fn error(series: &Series, level: f64) -> Option<f64> {
-    let interval = match significant_autocorrelation(series) {
-        Some(found) => order::widened_median(series.sorted(), level, found.widening)?,
-        None => order::interval(series.sorted(), 0.5, level)?.interval,
-    };
+    let interval = median_interval(series, level)?;
     let width = (interval.low > 0.0).then(|| (interval.high / interval.low).ln())?;
     Some((width / (-2.0 * normal_quantile((1.0 - level) / 2.0))).powi(2))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::order;
     use super::super::random::Random;
     use super::*;
 
@@ -176,7 +173,8 @@ mod tests {
     #[test]
     fn one_more_session_agrees_with_the_limit_of_prediction() {
         let earlier = [1.0, 1.02, 0.99, 1.01, 0.98];
-        let limit = super::super::decision::baseline_threshold(&earlier, 0.95).unwrap();
+        let usual = super::super::decision::usual(&earlier, 0.95).unwrap();
+        let limit = usual.interval.unwrap().high;
         let low = |now| one_more(now, &earlier, 0.95).unwrap().interval.unwrap().low;
         assert!((low(limit) - 1.0).abs() < 1e-12);
         assert_eq!(one_more(1.0, &[1.0], 0.95), None);

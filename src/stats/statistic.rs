@@ -6,7 +6,7 @@ use super::Series;
 use super::distribution::student_factor;
 use super::estimate::{Estimate, Interval, Method};
 use super::order;
-use super::summary::Facts;
+use super::summary::{Facts, LEVEL};
 
 /// A named function of a series.
 #[derive(Debug, Clone, Copy)]
@@ -15,9 +15,6 @@ pub struct Statistic {
     pub id: &'static str,
     /// One line of help.
     pub help: &'static str,
-    /// Fewest runs for an interval at 95%; `None` when the statistic never has one and decisions
-    /// about it go by the point.
-    pub fewest_runs: Option<usize>,
     /// The value; `None` when the series is too short for it.
     pub value: fn(&Series) -> Option<f64>,
     interval: fn(&Facts<'_>) -> Option<Interval>,
@@ -29,7 +26,6 @@ pub static STATISTICS: [Statistic; 9] = [
     Statistic {
         id: "median",
         help: "Half of the runs are faster, half are slower",
-        fewest_runs: Some(6),
         value: |series| Some(series.median()),
         interval: |facts| facts.median_interval(),
         fewest: |level| order::fewest_runs(0.5, level),
@@ -37,7 +33,6 @@ pub static STATISTICS: [Statistic; 9] = [
     Statistic {
         id: "mean",
         help: "The sum over all runs, divided by their number",
-        fewest_runs: Some(2),
         value: |series| Some(series.mean()),
         interval: mean_interval,
         fewest: |_| Some(2),
@@ -47,7 +42,6 @@ pub static STATISTICS: [Statistic; 9] = [
     Statistic {
         id: "p90",
         help: "90% of the runs are not above this",
-        fewest_runs: Some(36),
         value: |series| Some(series.quantile(0.90)),
         interval: |facts| quantile_interval(facts, 0.90),
         fewest: |level| order::fewest_runs(0.90, level),
@@ -55,7 +49,6 @@ pub static STATISTICS: [Statistic; 9] = [
     Statistic {
         id: "p95",
         help: "95% of the runs are not above this",
-        fewest_runs: Some(72),
         value: |series| Some(series.quantile(0.95)),
         interval: |facts| quantile_interval(facts, 0.95),
         fewest: |level| order::fewest_runs(0.95, level),
@@ -63,7 +56,6 @@ pub static STATISTICS: [Statistic; 9] = [
     Statistic {
         id: "p99",
         help: "99% of the runs are not above this",
-        fewest_runs: Some(368),
         value: |series| Some(series.quantile(0.99)),
         interval: |facts| quantile_interval(facts, 0.99),
         fewest: |level| order::fewest_runs(0.99, level),
@@ -91,7 +83,6 @@ const fn point(
     Statistic {
         id,
         help,
-        fewest_runs: None,
         value,
         interval: |_| None,
         fewest: |_| None,
@@ -105,10 +96,11 @@ impl Statistic {
         STATISTICS.iter().find(|statistic| statistic.id == id)
     }
 
-    /// Fewest runs for an interval at `level` in 0..1; `None` when it never has one.
+    /// Fewest runs for an interval at the usual level; `None` when the statistic never has one and
+    /// decisions about it go by the point.
     #[must_use]
-    pub fn fewest_runs_at(&self, level: f64) -> Option<usize> {
-        (self.fewest)(level)
+    pub fn fewest_runs(&self) -> Option<usize> {
+        (self.fewest)(LEVEL)
     }
 
     /// Value and interval; `None` when the series is too short for the value.
@@ -166,13 +158,18 @@ mod tests {
     }
 
     #[test]
-    fn fewest_runs_at_95_percent_are_what_the_rule_gives() {
-        for row in &STATISTICS {
-            assert_eq!(row.fewest_runs, row.fewest_runs_at(0.95), "{}", row.id);
-        }
-        assert_eq!(
-            Statistic::named("median").unwrap().fewest_runs_at(0.99),
-            Some(8)
-        );
+    fn fewest_runs_are_what_the_rule_gives() {
+        let found = STATISTICS
+            .iter()
+            .filter_map(|row| Some((row.id, row.fewest_runs()?)));
+        let known = [
+            ("median", 6),
+            ("mean", 2),
+            ("p90", 36),
+            ("p95", 72),
+            ("p99", 368),
+        ];
+        assert_eq!(found.collect::<Vec<_>>(), known);
+        assert_eq!((STATISTICS[0].fewest)(0.99), Some(8));
     }
 }

@@ -141,7 +141,7 @@ impl Serialize for Statistics<'_> {
         for row in &STATISTICS {
             let found = summary.get(row.id);
             map.serialize_entry(row.id, &found.map(|found| found.value))?;
-            if row.fewest_runs.is_some() {
+            if row.fewest_runs().is_some() {
                 map.serialize_entry(&format!("{}_interval", row.id), &limits(found))?;
             }
         }
