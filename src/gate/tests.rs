@@ -75,7 +75,10 @@ fn a_share_gate_reads_the_share_that_reports_show() {
 fn unsure_says_what_would_decide() {
     let unsure = verdict("wall > 99.5ms", recording(around(100.0), 10.0));
     assert_eq!(unsure.decision, Decision::Unsure);
-    assert!(unsure.reason.contains("would decide") || unsure.reason.contains("cannot be decided"));
+    assert!(unsure.reason.contains("runs would decide"));
+    let near = verdict("wall > 99.9ms", recording(around(100.0), 10.0));
+    assert_eq!((near.decision, near.needs_runs), (Decision::Unsure, None));
+    assert!(near.reason.contains("cannot be decided"));
     let few = verdict("wall > 90ms", recording([100.0; 4], 10.0));
     assert_eq!((few.decision, few.needs_runs), (Decision::Unsure, Some(6)));
     assert!(
