@@ -2,7 +2,6 @@
 
 use super::Series;
 use super::distribution::normal_two_sided;
-use super::moments::mean;
 use super::order::median_of;
 
 /// The test of Mann (1945) and Kendall (1975) for a monotonic trend, with the correction for ties.
@@ -135,22 +134,6 @@ pub fn halves(series: &Series) -> Option<Halves> {
     })
 }
 
-/// Lag-1 autocorrelation of values in run order, Σ dᵢdᵢ₊₁ / Σ dᵢ², d = x − mean (Box and Jenkins 1970, 2.1.5).
-///
-/// `None` below two runs or when all values are equal.
-#[must_use]
-pub fn lag_one(values: &[f64]) -> Option<f64> {
-    let center = mean(values);
-    let total: f64 = values.iter().map(|value| (value - center).powi(2)).sum();
-    if values.len() < 2 || total <= 0.0 {
-        return None;
-    }
-    let products = values
-        .windows(2)
-        .map(|pair| (pair[0] - center) * (pair[1] - center));
-    Some(products.sum::<f64>() / total)
-}
-
 /// How much neighbouring runs resemble each other.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Autocorrelation {
@@ -167,28 +150,16 @@ pub struct Autocorrelation {
     pub significant: bool,
 }
 
-/// Lag-1 autocorrelation of values in run order and what it costs; `None` below 3 runs or without spread.
+/// Lag-1 autocorrelation Σ dᵢdᵢ₊₁ / Σ dᵢ², d = x − mean (Box and Jenkins 1970, 2.1.5), and what it
+/// costs; `None` below 3 runs or without spread.
 #[must_use]
-pub fn autocorrelation(values: &[f64]) -> Option<Autocorrelation> {
-    cost_of(values.len(), lag_one(values)?)
-}
-
-/// The same of a series.
-#[must_use]
-pub fn autocorrelation_of(series: &Series) -> Option<Autocorrelation> {
+pub fn autocorrelation(series: &Series) -> Option<Autocorrelation> {
     let moments = series.moments();
-    let spread = series.runs() > 1 && moments.squares > 0.0;
-    cost_of(
-        series.runs(),
-        spread.then(|| moments.products / moments.squares)?,
-    )
-}
-
-fn cost_of(runs: usize, lag_one: f64) -> Option<Autocorrelation> {
-    let runs = runs as f64;
-    if runs < 3.0 {
+    if series.runs() < 3 || moments.squares <= 0.0 {
         return None;
     }
+    let lag_one = moments.products / moments.squares;
+    let runs = series.runs() as f64;
     let corrected = (lag_one + (1.0 + 4.0 * lag_one) / runs).min(0.95);
     let factor = if corrected > 0.0 {
         (1.0 - corrected) / (1.0 + corrected)
@@ -207,7 +178,7 @@ fn cost_of(runs: usize, lag_one: f64) -> Option<Autocorrelation> {
 /// The autocorrelation, if it is beyond chance.
 #[must_use]
 pub fn significant_autocorrelation(series: &Series) -> Option<Autocorrelation> {
-    autocorrelation_of(series).filter(|found| found.significant)
+    autocorrelation(series).filter(|found| found.significant)
 }
 
 /// Whether every second run is slower, beyond chance: from 20 runs, r < −2.33/√n − 1/n.
@@ -246,7 +217,7 @@ mod tests {
         let same = series(&[0.25; 12]);
         let trend = mann_kendall(&same);
         assert_eq!((trend.s, trend.p), (0, 1.0));
-        assert_eq!(autocorrelation(same.values()), None);
+        assert_eq!(autocorrelation(&same), None);
         assert!(halves(&same).unwrap().shift.abs() < f64::EPSILON);
     }
 
@@ -263,7 +234,7 @@ mod tests {
     #[test]
     fn alternation_is_negative_correlation() {
         let values: Vec<f64> = (0..24).map(|run| f64::from(run % 2)).collect();
-        let correlation = autocorrelation(&values).unwrap();
+        let correlation = autocorrelation(&series(&values)).unwrap();
         assert!(alternates(correlation.lag_one, 24) && !correlation.significant);
         assert!((correlation.widening - 1.0).abs() < f64::EPSILON);
     }

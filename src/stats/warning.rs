@@ -66,7 +66,7 @@ pub struct Steps {
 #[must_use]
 pub fn findings(series: &Series, floors: Floors) -> Vec<Finding> {
     let runs = series.runs();
-    let correlation = trend::autocorrelation_of(series);
+    let correlation = trend::autocorrelation(series);
     let alternating = correlation.filter(|found| trend::alternates(found.lag_one, runs));
     let far = outlier::outliers(series, floors.resolution);
     let speeds = (runs >= 30).then(|| density::valley(series)).flatten();
