@@ -167,10 +167,9 @@ fn grounds(slices: &Slices, figures: &Figures, named: bool) -> Grounds {
     let ratio = figures.ratio.map_or(f64::INFINITY, |ratio| {
         ratio.interval.map_or(ratio.value, |interval| interval.low)
     });
-    let known = [slices.queued, slices.throttled, slices.disk]
-        .into_iter()
-        .flatten()
-        .sum::<f64>();
+    // The time stopped by a quota is part of the time queued.
+    let queued = slices.queued.or(slices.throttled);
+    let known = [queued, slices.disk].into_iter().flatten().sum::<f64>();
     Grounds {
         ratio,
         off_cpu: figures.off_cpu,

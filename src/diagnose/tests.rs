@@ -62,6 +62,28 @@ fn computing_is_no_finding() {
 }
 
 #[test]
+fn what_a_quota_stopped_backs_the_ratio_once() {
+    let recording = recording(vec![run(5, 1, 1); 10]);
+    let slices = Slices {
+        wall: 1.0,
+        queued: Some(0.3),
+        throttled: Some(0.3),
+        ..Slices::default()
+    };
+    let figures = Figures {
+        off_cpu: 1.0,
+        ..figures(&recording)
+    };
+    assert!(!grounds(&slices, &figures, false).backed);
+    let slices = Slices {
+        queued: None,
+        throttled: Some(0.6),
+        ..slices
+    };
+    assert!(grounds(&slices, &figures, false).backed);
+}
+
+#[test]
 fn unnamed_waiting_is_severe_and_points_to_explain() {
     let diagnosis = judged(&recording(vec![run(100, 10, 0); 10]));
     assert_eq!(diagnosis.tier, Tier::Severe);
