@@ -23,7 +23,8 @@ pub struct Slices {
     pub hidden_cpu: Option<f64>,
     /// Ready to run, no CPU free. Exact where the main thread does the work.
     pub queued: Option<f64>,
-    /// `queued` is a lower bound: children or several CPUs do the work.
+    /// `queued` is a lower bound: children or several CPUs do the work, or it was cut to what the CPU
+    /// time leaves of wall.
     pub queued_at_least: bool,
     /// Stopped by a CPU quota.
     pub throttled: Option<f64>,
@@ -115,8 +116,11 @@ impl Sums {
         let (wall, user, system) = (of(&self.wall)?, of(&self.user)?, of(&self.system)?);
         let hidden_cpu = of(&self.hidden);
         let off = wall - user - system - hidden_cpu.unwrap_or(0.0);
-        let queued = of(&self.queued).map(|time| if off > 0.0 { time.min(off) } else { time });
-        let waiting = waiting(wall, off, queued);
+        let waiting = waiting(wall, off, of(&self.queued));
+        // Where no parallel work is told, no more can have queued than was off the CPU.
+        let room = waiting.map_or(f64::INFINITY, |_| off.max(0.0));
+        let cut = of(&self.queued).is_some_and(|time| time > room + slack(wall));
+        let queued = of(&self.queued).map(|time| time.min(room));
         Some(Slices {
             wall,
             user,
@@ -128,9 +132,14 @@ impl Sums {
             disk: of(&self.disk),
             memory_stall: of(&self.memory),
             stopped: of(&self.stopped),
-            queued_at_least: waiting.is_none() || 2 * self.children_work > self.runs,
+            queued_at_least: waiting.is_none() || cut || 2 * self.children_work > self.runs,
         })
     }
+}
+
+/// By how much the accounts of a single thread may contradict each other.
+fn slack(wall: f64) -> f64 {
+    (wall * 0.02).max(100e-6)
 }
 
 /// What is left of the wall time. CPU may exceed wall by a little without any parallel work: it
@@ -138,7 +147,7 @@ impl Sums {
 fn waiting(wall: f64, off: f64, queued: Option<f64>) -> Option<f64> {
     if off >= 0.0 {
         Some((off - queued.unwrap_or(0.0)).max(0.0))
-    } else if -off <= (wall * 0.02).max(100e-6) {
+    } else if -off <= slack(wall) {
         Some(0.0)
     } else {
         None
@@ -187,6 +196,20 @@ mod tests {
         let slices = of([sample(1000, 1010, None)]).unwrap();
         assert_eq!(slices.waiting, Some(0.0));
         assert_eq!(slices.queued, None);
+    }
+
+    #[test]
+    fn no_more_is_off_the_cpu_than_cpu_time_leaves() {
+        for (wall, user) in [(1000, 1010), (1000, 990), (1000, 1000)] {
+            let slices = of([sample(wall, user, Some(300))]).unwrap();
+            let off = slices.queued.unwrap() + slices.waiting.unwrap();
+            let left = wall.saturating_sub(user);
+            assert!((off - left as f64 / 1e3).abs() < 1e-12, "{slices:?}");
+            assert!(slices.queued_at_least);
+        }
+        // What several CPUs hide is not made less.
+        let parallel = of([sample(1000, 1500, Some(300))]).unwrap();
+        assert_eq!((parallel.queued, parallel.waiting), (Some(0.3), None));
     }
 
     #[test]
