@@ -44,7 +44,9 @@ pub(super) fn shares(subject: &Subject<'_>, diagnosis: &Diagnosis) -> String {
     let Some(off) = diagnosis.off_share else {
         return parallel(diagnosis, about);
     };
-    let of = |seconds: f64| seconds / slices.wall;
+    // CPU time includes the child's before exec: of that no share of wall is more than all.
+    let cpu = slices.user + slices.system + slices.hidden_cpu.unwrap_or(0.0);
+    let of = |seconds: f64| seconds / slices.wall.max(cpu);
     let mut words = vec![
         format!("user {about}{}", percent(of(slices.user))),
         format!("sys {about}{}", percent(of(slices.system))),
@@ -141,4 +143,30 @@ fn with_bar(
     let mut lines = vec![format!("{label}{}", draw(below))];
     lines.extend(wrap("  ", words, room));
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::analysis::{Question, analyze};
+    use crate::sample::{Conditions, Host, Recording, Sample};
+
+    #[test]
+    fn no_share_of_wall_is_more_than_all() {
+        let mut recording = Recording::new(Host::default(), Conditions::default());
+        let mut sample = Sample {
+            wall: Duration::from_secs(1),
+            ..Sample::default()
+        };
+        sample.usage.user = Duration::from_millis(1018);
+        sample.readings.queued = Some(Duration::from_millis(100));
+        recording.samples.push(&sample);
+        let all = [recording];
+        let analysis = analyze(&all, &Question::default());
+        let subject = &analysis.subjects[0];
+        let found = subject.diagnosis.as_ref().unwrap();
+        assert_eq!(shares(subject, found), "user 100%  sys 0%  off-CPU 0%");
+    }
 }
