@@ -57,7 +57,8 @@ pub struct Verdict {
     pub value: Option<f64>,
     /// Its interval, if it has one.
     pub interval: Option<Interval>,
-    /// About how many runs would decide; set only when more runs can.
+    /// About how many would decide; set only when more can. Sessions where several are merged or
+    /// compared with, runs otherwise.
     pub needs_runs: Option<usize>,
     /// Why: `is 9.7 [9.4, 10.0]`.
     pub reason: String,
@@ -91,6 +92,9 @@ fn judge(gate: &Gate, analysis: &Analysis<'_>) -> Vec<Verdict> {
     }
 }
 
+/// Fewest sessions that have a common interval.
+const FEWEST_TO_MERGE: usize = 2;
+
 /// Whether sessions have a common value of it: medians do.
 fn merges(expression: &Expression) -> bool {
     expression.statistic == "median"
@@ -108,9 +112,12 @@ fn of_sessions(expression: &Expression, merged: &Merged) -> Vec<Verdict> {
                 blank(Decision::Unsure, reason)
             }
             Some(sessions) => {
-                let mut verdict = decide(expression, &sessions.typical, sessions.medians.len());
-                verdict.reason = verdict.reason.replace(" runs", " sessions");
-                verdict
+                let basis = Basis {
+                    count: sessions.medians.len(),
+                    noun: "session",
+                    fewest: Some(FEWEST_TO_MERGE),
+                };
+                decide(expression, &sessions.typical, &basis)
             }
         };
         Verdict {
@@ -140,7 +147,11 @@ fn incomplete() -> Verdict {
 
 fn by_tier(wanted: Tier, subject: &Subject<'_>) -> Verdict {
     let Some(diagnosis) = &subject.diagnosis else {
-        return no_runs(subject);
+        if subject.counts.counted() == 0 {
+            return no_runs(subject);
+        }
+        let reason = "has no tier: no CPU time was measured".into();
+        return blank(Decision::Unsure, reason);
     };
     let cause = diagnosis
         .cause
@@ -175,7 +186,22 @@ fn by_expression(expression: &Expression, subject: &Subject<'_>) -> Verdict {
             return verdict;
         }
     }
-    decide(expression, &estimate, subject.counts.counted())
+    let basis = Basis {
+        count: subject.counts.counted(),
+        noun: "run",
+        fewest: fewest_runs(expression),
+    };
+    decide(expression, &estimate, &basis)
+}
+
+/// What an estimate is made of.
+struct Basis {
+    /// How many.
+    count: usize,
+    /// What one of them is.
+    noun: &'static str,
+    /// How many an interval needs; `None` where there never is one.
+    fewest: Option<usize>,
 }
 
 /// A command with less CPU time than the kernel's account is good for has no interval of wall/CPU,
@@ -212,9 +238,9 @@ fn by_bound(
 }
 
 /// Decides by interval where the statistic can have one, by the point where it never has.
-fn decide(expression: &Expression, estimate: &Estimate, runs: usize) -> Verdict {
+fn decide(expression: &Expression, estimate: &Estimate, basis: &Basis) -> Verdict {
     let (limit, past) = (expression.strict_limit(), expression.operator.past);
-    let never = never_has_interval(expression);
+    let never = basis.fewest.is_none();
     let decision = if never {
         decision::by_point(estimate.value, limit, past)
     } else {
@@ -223,7 +249,7 @@ fn decide(expression: &Expression, estimate: &Estimate, runs: usize) -> Verdict 
     let (needs_runs, rest) = if never {
         (None, ", by the point: it has no interval".to_string())
     } else if decision == Decision::Unsure {
-        undecided(expression, estimate, runs)
+        undecided(expression, estimate, basis)
     } else {
         (None, String::new())
     };
@@ -234,10 +260,6 @@ fn decide(expression: &Expression, estimate: &Estimate, runs: usize) -> Verdict 
         needs_runs,
         ..blank(decision, format!("is {shown}{rest}"))
     }
-}
-
-fn never_has_interval(expression: &Expression) -> bool {
-    fewest_runs(expression).is_none()
 }
 
 fn estimate(expression: &Expression, subject: &Subject<'_>) -> Result<Estimate, String> {
@@ -269,23 +291,27 @@ fn fewest_runs(expression: &Expression) -> Option<usize> {
 }
 
 /// What would decide.
-fn undecided(expression: &Expression, estimate: &Estimate, runs: usize) -> (Option<usize>, String) {
+fn undecided(
+    expression: &Expression,
+    estimate: &Estimate,
+    basis: &Basis,
+) -> (Option<usize>, String) {
+    let Basis { count, noun, .. } = *basis;
     if estimate.interval.is_none() {
-        return match fewest_runs(expression).filter(|fewest| *fewest > runs) {
+        let plural = if count == 1 { "" } else { "s" };
+        return match basis.fewest.filter(|fewest| *fewest > count) {
             Some(fewest) => (
                 Some(fewest),
-                format!(
-                    ", {runs} run{}, an interval needs {fewest}",
-                    if runs == 1 { "" } else { "s" }
-                ),
+                format!(", {count} {noun}{plural}, an interval needs {fewest}"),
             ),
             None => (None, ", without an interval".to_string()),
         };
     }
-    match decision::runs_to_decide(estimate, expression.limit, runs) {
-        Some(RunsToDecide::About(needed)) => {
-            (Some(needed), format!(", about {needed} runs would decide"))
-        }
+    match decision::runs_to_decide(estimate, expression.limit, count) {
+        Some(RunsToDecide::About(needed)) => (
+            Some(needed),
+            format!(", about {needed} {noun}s would decide"),
+        ),
         _ => (None, ", cannot be decided in reasonable time".to_string()),
     }
 }

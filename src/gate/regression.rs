@@ -191,6 +191,10 @@ impl Regression {
             _ => None,
         };
         let (needs_runs, rest) = match (decision, ratio.interval, needed) {
+            (Decision::Unsure, None, _) if runs == 1 => (
+                None,
+                format!(", 1 {} is too few", what.trim_end_matches('s')),
+            ),
             (Decision::Unsure, None, _) => (None, format!(", {runs} {what} are too few")),
             (Decision::Unsure, _, Some(RunsToDecide::About(needed))) => (
                 Some(needed),

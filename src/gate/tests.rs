@@ -352,3 +352,55 @@ fn an_incomplete_account_decides_nothing_about_cpu_of_other_sessions() {
     let gates = [Gate::Expression(Expression::parse("cpu < 1s").unwrap())];
     unsure(&evaluate(&gates, &analysis)[0]);
 }
+
+#[test]
+fn one_session_needs_another_and_not_more_runs() {
+    let sessions = [
+        recording(around(100.0), 10.0),
+        recording(around(100.0), 10.0),
+        Recording {
+            conditions: Conditions {
+                name: Some("other".into()),
+                ..Conditions::default()
+            },
+            ..recording(around(100.0), 10.0)
+        },
+    ];
+    let mut analysis = analyze(&sessions, &Question::default());
+    let files = ["a.json", "b.json", "a.json"].map(str::to_owned);
+    crate::analysis::sessions::merge(&mut analysis, &files);
+    let gates = [
+        Gate::Expression(Expression::parse("wall > 90ms").unwrap()),
+        Gate::Regression(Regression::parse("5%").unwrap()),
+    ];
+    let found = evaluate(&gates, &analysis);
+    assert_eq!(found[0].decision, Decision::Fail);
+    assert_eq!(
+        (found[1].decision, found[1].needs_runs),
+        (Decision::Unsure, Some(2))
+    );
+    let says =
+        |verdict: &Verdict, text| assert!(verdict.reason.contains(text), "{}", verdict.reason);
+    says(&found[1], ", 1 session, an interval needs 2");
+    says(&found[2], ", 1 session is too few");
+}
+
+#[test]
+fn without_cpu_time_there_is_no_tier_and_the_reason_is_true() {
+    let mut recording = Recording::new(Host::default(), Conditions::default());
+    recording.samples.push(&Sample {
+        wall: Duration::from_millis(100),
+        readings: crate::sample::Readings {
+            unaccounted: crate::sample::Unaccounted::ALL,
+            ..crate::sample::Readings::default()
+        },
+        ..Sample::default()
+    });
+    let all = [recording];
+    let found = evaluate(
+        &[Gate::Tier(Tier::Warning)],
+        &analyze(&all, &Question::default()),
+    );
+    assert_eq!(found[0].decision, Decision::Unsure);
+    assert_eq!(found[0].reason, "has no tier: no CPU time was measured");
+}
