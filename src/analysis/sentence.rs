@@ -35,8 +35,8 @@ pub(super) fn verdict(versus: &Versus, names: Names, limit: Option<f64>) -> Stri
     };
     let text = said.sentence((&names.0.to_string(), &names.1.to_string()), &counted);
     match wall.verdict {
-        Verdict::Slower => text + &by_cpu(versus.metric(CPU), "slower"),
-        Verdict::Faster => text + &by_cpu(versus.metric(CPU), "faster"),
+        Verdict::Slower => text + &by_cpu(versus.metric(CPU), "slower", limit),
+        Verdict::Faster => text + &by_cpu(versus.metric(CPU), "faster", limit),
         _ => text,
     }
 }
@@ -79,8 +79,8 @@ pub(super) fn against(found: &Against<'_>) -> String {
     };
     let text = said.sentence((found.label, "now"), "");
     match wall.verdict {
-        Verdict::Slower => text + &by_cpu(found.cpu, "slower"),
-        Verdict::Faster => text + &by_cpu(found.cpu, "faster"),
+        Verdict::Slower => text + &by_cpu(found.cpu, "slower", found.limit),
+        Verdict::Faster => text + &by_cpu(found.cpu, "faster", found.limit),
         _ if text.starts_with("no difference") => format!("{text} than {}", found.label),
         _ => text,
     }
@@ -149,7 +149,7 @@ fn digits(factor: f64) -> usize {
 }
 
 /// The same difference by CPU time, if it is one.
-fn by_cpu(cpu: Option<&Comparison>, word: &str) -> String {
+fn by_cpu(cpu: Option<&Comparison>, word: &str, limit: Option<f64>) -> String {
     let Some(cpu) = cpu else {
         return String::new();
     };
@@ -162,9 +162,15 @@ fn by_cpu(cpu: Option<&Comparison>, word: &str) -> String {
         ratio.value
     };
     let digits = digits(factor);
-    match cpu.verdict {
-        Verdict::Slower | Verdict::Faster => format!("; by CPU time {factor:.digits$}x"),
-        _ => "; no difference of CPU time is shown".into(),
+    match (cpu.verdict, ratio.interval) {
+        (Verdict::Slower | Verdict::Faster, _) => format!("; by CPU time {factor:.digits$}x"),
+        (_, None) => "; too few runs for a verdict on CPU time".into(),
+        (Verdict::Equal, _) => {
+            let within = decimal_percent(limit.unwrap_or_default());
+            format!("; CPU time is equal within {within}")
+        }
+        (_, Some(found)) if found.contains(1.0) => "; no difference of CPU time is shown".into(),
+        _ => format!("; by CPU time {factor:.4}x, too little for a verdict"),
     }
 }
 
@@ -263,4 +269,44 @@ fn asymmetry((a, b): Names, (first, second): (&Subject<'_>, &Subject<'_>)) -> Op
         "{name} is {}, {other} is clean: the difference is waiting{named}, not work",
         diagnosis.tier.id()
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metric::Metric;
+    use crate::stats::Method;
+
+    fn cpu(value: f64, limits: Option<(f64, f64)>, limit: Option<f64>) -> String {
+        let interval = limits.map(|(low, high)| Interval {
+            low,
+            high,
+            level: 0.95,
+            method: Method::LogDelta,
+        });
+        let ratio = Estimate { value, interval };
+        let comparison = Comparison {
+            metric: Metric::from_id(CPU).unwrap(),
+            ratio: Some(ratio),
+            ratio_of_means: None,
+            ratio_of_medians: None,
+            pairs: 0,
+            few_slow_runs: false,
+            verdict: crate::analysis::comparison::verdict(&ratio, limit),
+        };
+        by_cpu(Some(&comparison), "slower", limit)
+    }
+
+    #[test]
+    fn no_difference_is_said_only_of_an_interval_that_includes_it() {
+        let none = "; no difference of CPU time is shown";
+        assert_eq!(cpu(1.01, Some((0.99, 1.03)), None), none);
+        assert_eq!(cpu(1.2, Some((1.1, 1.3)), None), "; by CPU time 1.20x");
+        let few = "; too few runs for a verdict on CPU time";
+        assert_eq!(cpu(1.2, None, None), few);
+        let equal = "; CPU time is equal within 5%";
+        assert_eq!(cpu(1.02, Some((1.01, 1.03)), Some(0.05)), equal);
+        let slight = "; by CPU time 1.0030x, too little for a verdict";
+        assert_eq!(cpu(1.003, Some((1.002, 1.004)), None), slight);
+    }
 }
