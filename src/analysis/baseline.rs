@@ -33,7 +33,7 @@ pub struct Against {
     pub label: String,
     /// Why there is nothing to compare with.
     pub missing: Option<String>,
-    /// What differs between the machines; if anything does, nothing is decided and no verdict given.
+    /// What differs between the machines or in what a run is; if anything does, nothing is decided and no verdict given.
     pub unlike: Vec<String>,
     /// CPU time of one of them is in nobody's account: no metric is computed from it.
     pub incomplete: bool,
@@ -105,14 +105,14 @@ fn one(subject: &Subject<'_>, saved: &[Saved], question: &Question) -> Against {
         .iter()
         .filter(|_| !alone)
         .map(|(file, _, differences)| {
-            format!("{}: another machine: {}", file.file, differences.join("; "))
+            format!("{}: not comparable: {}", file.file, differences.join("; "))
         })
         .collect();
     let unlike = if same.is_empty() {
         each_once(other.iter().flat_map(|(_, _, differences)| differences))
     } else {
         if !other.is_empty() {
-            remarks.push("sessions of other machines are left out".into());
+            remarks.push("sessions that are not comparable are left out".into());
         }
         Vec::new()
     };
@@ -189,6 +189,7 @@ fn fill(found: &mut Against, now: &Recording, earlier: &[&Recording], question: 
         level: question.settings.level,
         limit: question.practical_limit,
     });
+    found.remarks.extend(cautions(earlier, now));
     if earlier.len() == 1 {
         found.remarks.push(
             "the baseline is another session: shifts of 1-2% between sessions are common and not in this interval"
@@ -259,6 +260,20 @@ fn missing(subject: &Subject<'_>, saved: &[Saved], found: &[&Recording]) -> Opti
     Some(unread.join(", "))
 }
 
+/// What may make the times of comparable recordings differ.
+fn cautions(earlier: &[&Recording], now: &Recording) -> Vec<String> {
+    let here = &now.conditions.placement;
+    let others = earlier.iter().map(|one| &one.conditions.placement);
+    let mut told: Vec<String> = Vec::new();
+    for there in others.filter(|there| *there != here) {
+        let text = format!("the commands ran on {there} there, on {here} here");
+        if !told.contains(&text) {
+            told.push(text);
+        }
+    }
+    told
+}
+
 /// What makes the times of two recordings not comparable.
 fn differences(there: &Recording, here: &Recording) -> Vec<String> {
     let mut found = Vec::new();
@@ -283,6 +298,14 @@ fn differences(there: &Recording, here: &Recording) -> Vec<String> {
         ];
         let unlike = facts.into_iter().filter(|(_, old, new)| old != new);
         found.extend(unlike.map(|(what, old, new)| format!("{what} {old} there, {new} here")));
+    }
+    if there.conditions.wait_descendants != here.conditions.wait_descendants {
+        let place = if there.conditions.wait_descendants {
+            "there"
+        } else {
+            "here"
+        };
+        found.push(format!("{place} a run ends only with all its processes"));
     }
     if there.conditions.stamp != here.conditions.stamp {
         let place = if there.conditions.stamp == Stamp::BeforeSpawn {
@@ -355,7 +378,7 @@ mod tests {
 
     use super::*;
     use crate::analysis::analyze;
-    use crate::sample::{Conditions, Sample};
+    use crate::sample::{Conditions, Placement, Sample};
 
     fn recording(wall_ms: u64, cpus: u64) -> Recording {
         let host = Host {
@@ -399,5 +422,26 @@ mod tests {
         assert_eq!(found.sentence, why);
         let found = against_saved(&recording(200, 4), &[recording(100, 4)]);
         assert_eq!(found.metric(WALL).unwrap().verdict, Verdict::Slower);
+    }
+
+    #[test]
+    fn other_conditions_are_told() {
+        let mut waits = recording(100, 4);
+        waits.conditions.wait_descendants = true;
+        let found = against_saved(&recording(200, 4), &[waits]);
+        assert_eq!(
+            found.unlike,
+            ["there a run ends only with all its processes"]
+        );
+        let mut pinned = recording(100, 4);
+        pinned.conditions.placement = Placement::Cpus(vec![2]);
+        let found = against_saved(&recording(200, 4), &[pinned]);
+        assert_eq!(found.metric(WALL).unwrap().verdict, Verdict::Slower);
+        let told = "the commands ran on CPU 2 there, on any CPU here";
+        assert!(
+            found.remarks.contains(&told.to_owned()),
+            "{:?}",
+            found.remarks
+        );
     }
 }

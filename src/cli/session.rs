@@ -135,6 +135,8 @@ fn conditions(job: &Job) -> Vec<Conditions> {
             paired,
             ignored_failures: ignored(&plan.ignore_failure),
             expect_wait: plan.expect_wait,
+            wait_descendants: plan.wait_descendants,
+            placement: plan.placement.clone(),
             timeout_s: plan.timeout.map(|time| time.as_secs_f64()),
             runs_fixed: plan.limits.fixed,
             precision: plan.limits.precision,

@@ -18,6 +18,8 @@ pub use command::Invocation;
 pub use hook::Hooks;
 pub use limit::{Limits, Warmup};
 
+pub use crate::sample::Placement;
+
 /// Where the command's standard input comes from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Input {
@@ -98,18 +100,6 @@ pub enum Order {
     Rounds,
     /// All runs of one benchmark, then all of the next.
     Sequential,
-}
-
-/// On which CPUs the command runs. offbench itself stays on one CPU in any case.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum Placement {
-    /// Where the system puts it: the affinity offbench was started with.
-    #[default]
-    Free,
-    /// On the CPU offbench is on.
-    Pin,
-    /// On these.
-    Cpus(Vec<usize>),
 }
 
 /// When diagnostic runs are made.

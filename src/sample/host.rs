@@ -3,6 +3,7 @@
 //! `Conditions` says what was asked in its own types, so that a recording needs no plan.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -36,6 +37,41 @@ pub enum Stamp {
     BeforeExec,
     /// In the parent, before the process is created: the time includes creating it.
     BeforeSpawn,
+}
+
+/// On which CPUs the command runs. offbench itself stays on one CPU in any case.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Placement {
+    /// Where the system puts it: the affinity offbench was started with.
+    #[default]
+    Free,
+    /// On the CPU offbench is on.
+    Pin,
+    /// On these.
+    Cpus(Vec<usize>),
+}
+
+impl Placement {
+    /// Whether it is left to the system.
+    #[must_use]
+    pub fn is_free(&self) -> bool {
+        *self == Self::Free
+    }
+}
+
+impl fmt::Display for Placement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Free => f.write_str("any CPU"),
+            Self::Pin => f.write_str("the one CPU of --pin"),
+            Self::Cpus(all) => {
+                let list: Vec<String> = all.iter().map(usize::to_string).collect();
+                let plural = if all.len() == 1 { "" } else { "s" };
+                write!(f, "CPU{plural} {}", list.join(","))
+            }
+        }
+    }
 }
 
 /// What was asked for one benchmark.
@@ -73,6 +109,12 @@ pub struct Conditions {
     /// Waiting was declared to be intended.
     #[serde(default, skip_serializing_if = "is_false")]
     pub expect_wait: bool,
+    /// A run ended only when all its processes had.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub wait_descendants: bool,
+    /// On which CPUs the command ran.
+    #[serde(default, skip_serializing_if = "Placement::is_free")]
+    pub placement: Placement,
     /// Time limit of a run, in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_s: Option<f64>,

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 pub use attribution::{Attribution, Trace};
 pub use column::Samples;
-pub use host::{Conditions, Host};
+pub use host::{Conditions, Host, Placement};
 pub use recording::Recording;
 pub use shelf::Shelf;
 

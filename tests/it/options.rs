@@ -704,7 +704,9 @@ fn order_is_chosen_and_given_up_for_own_setups() {
 #[test]
 fn commands_run_where_they_are_told_to() {
     let folder = Folder::new();
-    folder.measure(["-w0", "-r1", "--cpu", "0", "--output=out", "nproc"]);
+    let found = folder.measure(["-w0", "-r1", "--cpu", "0", "--output=out", "nproc"]);
+    let placement = &found["results"][0]["offbench"]["conditions"]["placement"];
+    assert_eq!(placement["cpus"], serde_json::json!([0]));
     assert_eq!(folder.read("out"), "1\n");
     std::fs::create_dir(folder.join("sub")).unwrap();
     folder.measure(["-w0", "-r1", "--cwd=sub", "--output=where", "pwd"]);
