@@ -99,8 +99,9 @@ impl Counts {
         self.most_leftovers = self.most_leftovers.max(left);
         self.auto_reaped += usize::from(readings.auto_reaps == Some(1));
         self.tree_known += usize::from(readings.tree_cpu.is_some());
-        self.quota.0 += readings.throttled_periods.unwrap_or(0);
-        self.quota.1 += readings.quota_periods.unwrap_or(0);
+        let sum = |one: u64, other: Option<u64>| one.saturating_add(other.unwrap_or(0));
+        self.quota.0 = sum(self.quota.0, readings.throttled_periods);
+        self.quota.1 = sum(self.quota.1, readings.quota_periods);
     }
 }
 

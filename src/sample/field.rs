@@ -150,8 +150,14 @@ pub static FIELDS: &[Field] = &[
         Duration::from_micros
     ),
     reading!("queued_s", Nanoseconds, queued),
-    accounted!("rss_bytes", Kibibytes, memory, max_rss, |n| n / 1024, |n| n
-        * 1024),
+    accounted!(
+        "rss_bytes",
+        Kibibytes,
+        memory,
+        max_rss,
+        |n| n / 1024,
+        |n: u64| n.saturating_mul(1024)
+    ),
     accounted!("major_faults", events, major_faults),
     accounted!("minor_faults", events, minor_faults),
     accounted!("voluntary_switches", events, voluntary_switches),

@@ -13,6 +13,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::sample::field::{FIELDS, Field, Kind};
 use crate::sample::{Outcome, Phase, Sample, Unaccounted};
 
+/// Largest raw number and size in bytes that is read: 30 years of nanoseconds. Whatever is computed of
+/// such numbers stays a number that can be printed.
+pub(super) const MOST: f64 = 1.0e18;
+
 /// Fields that every object has.
 pub(super) const ALWAYS: [&str; 13] = [
     "index",
@@ -177,10 +181,11 @@ fn raw<E: de::Error>(field: &Field, value: Option<f64>) -> Result<Option<u64>, E
         return Ok(None);
     };
     let raw = (value * field.kind.per_file_unit()).round();
-    if !(0.0..9.0e18).contains(&raw) {
+    // Of memory the bytes must fit too, not only the KiB.
+    if !(0.0..=MOST).contains(&raw) || value > MOST {
         return Err(E::custom(format_args!(
-            "{} of {} is out of range",
-            value, field.key
+            "{value:e} of {} is out of range",
+            field.key
         )));
     }
     Ok(Some(raw as u64))
@@ -224,11 +229,23 @@ mod tests {
             r#"{"wall_s": 1}"#,
             r#"{"wall_s": -1, "exit_code": 0}"#,
             r#"{"wall_s": 1e300, "exit_code": 0}"#,
+            r#"{"wall_s": 1, "rss_bytes": 1e21, "exit_code": 0}"#,
             r#"{"wall_s": "1", "exit_code": 0}"#,
             r#"{"wall_s": 1, "exit_code": 300}"#,
             r#"{"wall_s": 1, "exit_code": 0, "phase": "lunch"}"#,
         ] {
             assert!(serde_json::from_str::<Sample>(text).is_err(), "{text}");
         }
+        let huge = r#"{"wall_s": 1e308, "exit_code": 0}"#;
+        let error = serde_json::from_str::<Sample>(huge)
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.starts_with("1e308 of wall_s is out of range"),
+            "{error}"
+        );
+        let most = r#"{"wall_s": 1, "rss_bytes": 1e18, "exit_code": 0}"#;
+        let run: Sample = serde_json::from_str(most).unwrap();
+        assert_eq!(run.usage.max_rss >> 10, 1_000_000_000_000_000_000 >> 10);
     }
 }
