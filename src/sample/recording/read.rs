@@ -8,6 +8,7 @@ use std::fmt;
 
 use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 
 use super::{CutShort, MachineCounters, Recording, SCHEMA};
 use crate::sample::host::Stamp;
@@ -15,6 +16,9 @@ use crate::sample::{Attribution, Conditions, Host, Outcome, Sample, Samples, Tra
 
 /// Largest file that is read.
 pub const MOST_BYTES: usize = 1 << 30;
+
+/// Longest time that is read, 30 years: as much as our own files can hold.
+const MOST_SECONDS: f64 = super::run::MOST / 1e9;
 
 /// Why a file is no recording; fits after "cannot read …: ".
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -121,6 +125,30 @@ struct Ours {
     runs: Runs,
 }
 
+impl Ours {
+    /// Whether all numbers beside those of the runs, which are checked one by one, are of a size that
+    /// can be computed with and printed.
+    fn is_bounded(&self) -> bool {
+        fn bounded(value: &Value) -> bool {
+            match value {
+                Value::Number(number) => number.as_f64().is_some_and(|n| n.abs() <= 1e18),
+                Value::Array(all) => all.iter().all(bounded),
+                Value::Object(all) => all.values().all(bounded),
+                _ => true,
+            }
+        }
+        fn all(part: &impl serde::Serialize) -> bool {
+            serde_json::to_value(part).is_ok_and(|value| bounded(&value))
+        }
+        let conditions = Conditions {
+            // Any number is a seed.
+            seed: 0,
+            ..self.conditions.clone()
+        };
+        all(&conditions) && all(&self.machine) && all(&self.explain) && all(&self.trace)
+    }
+}
+
 /// hyperfine 1 has the value, hyperfine 2 an object around it.
 #[derive(Deserialize)]
 #[serde(untagged)]
@@ -138,6 +166,7 @@ pub fn read(bytes: &[u8]) -> Result<Vec<Recording>, ReadError> {
     if bytes.len() > MOST_BYTES {
         return Err(ReadError::TooLarge { bytes: bytes.len() });
     }
+    looks_like_one(bytes)?;
     let head: Head = serde_json::from_slice(bytes)?;
     let origin = origin(&head)?;
     let file: File = serde_json::from_slice(bytes)?;
@@ -153,6 +182,29 @@ pub fn read(bytes: &[u8]) -> Result<Vec<Recording>, ReadError> {
             }
         })
         .collect()
+}
+
+/// Whether the beginning of a file can be that of a document; lists and other text cannot.
+///
+/// # Errors
+///
+/// [`ReadError::Malformed`] with what it is instead.
+pub fn looks_like_one(bytes: &[u8]) -> Result<(), ReadError> {
+    let blank = |byte: &&u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
+    let before: Vec<u8> = bytes.iter().take_while(blank).copied().collect();
+    let what = match bytes.get(before.len()) {
+        Some(b'{') => return Ok(()),
+        None => "it is empty",
+        Some(b'[') => "it is a list; a session is an object that holds `results`",
+        Some(_) => "it is no JSON object",
+    };
+    let mut lines = before.rsplit(|byte| *byte == b'\n');
+    let last = lines.next().map_or(0, <[u8]>::len);
+    Err(ReadError::Malformed {
+        line: 1 + lines.count(),
+        column: 1 + last,
+        what: what.into(),
+    })
 }
 
 fn origin(head: &Head) -> Result<Origin, ReadError> {
@@ -171,6 +223,10 @@ fn ours(entry: Entry, host: &Host, number: usize) -> Result<Recording, ReadError
         number,
         what: "has no offbench part",
     })?;
+    if !ours.is_bounded() {
+        let what = "has a number that is out of range";
+        return Err(ReadError::Incomplete { number, what });
+    }
     Ok(Recording {
         host: ours.host.unwrap_or_else(|| host.clone()),
         conditions: ours.conditions,
@@ -231,8 +287,10 @@ fn from_times(times: &[f64], entry: &Entry) -> Result<Samples, &'static str> {
 
 /// A run of which only the wall time is known.
 fn foreign(seconds: f64, place: usize) -> Result<Sample, &'static str> {
-    let wall = std::time::Duration::try_from_secs_f64(seconds)
-        .map_err(|_| "has a time that is out of range")?;
+    let wall = Some(seconds)
+        .filter(|seconds| *seconds <= MOST_SECONDS)
+        .and_then(|seconds| std::time::Duration::try_from_secs_f64(seconds).ok())
+        .ok_or("has a time that is out of range")?;
     let mut sample = Sample {
         index: place as u64,
         round: place as u64,
@@ -409,6 +467,22 @@ mod tests {
     }
 
     #[test]
+    fn numbers_beside_the_runs_are_bounded_too() {
+        let ours = |elapsed: &str, steal: &str, seed: u64| {
+            let text = format!(
+                r#"{{"offbench": {{"schema": "offbench/1"}}, "results": [{{"command": "x",
+                "offbench": {{"conditions": {{"command": "x", "seed": {seed}, "elapsed_s": {elapsed}}},
+                "machine": {{"steal_s": {steal}}}, "runs": []}}}}]}}"#
+            );
+            read(text.as_bytes()).map_err(|error| error.to_string())
+        };
+        assert!(ours("1", "0.5", u64::MAX).is_ok());
+        let what = Err("result 1 has a number that is out of range".to_owned());
+        assert_eq!(ours("1e308", "0.5", 1), what);
+        assert_eq!(ours("1", "-1e300", 1), what);
+    }
+
+    #[test]
     fn errors_name_the_place() {
         let error = read(b"{\n  \"results\": [1]}").unwrap_err();
         assert!(
@@ -417,11 +491,22 @@ mod tests {
         );
         let error = read(br#"{"results": [{"command": "x", "mean": 1}]}"#).unwrap_err();
         assert_eq!(error.to_string(), "result 1 has no times of single runs");
-        let error = read(br#"{"results": [{"times": [-1]}]}"#).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "result 1 has a time that is out of range"
-        );
+        for time in ["-1", "1e10", "1e308"] {
+            let text = format!(r#"{{"results": [{{"times": [{time}]}}]}}"#);
+            let error = read(text.as_bytes()).unwrap_err();
+            let what = "result 1 has a time that is out of range";
+            assert_eq!(error.to_string(), what);
+        }
+        for (text, what) in [
+            (" \n", "line 2, column 1: it is empty"),
+            (
+                "\n [1]",
+                "line 2, column 2: it is a list; a session is an object that holds `results`",
+            ),
+            ("\0", "line 1, column 1: it is no JSON object"),
+        ] {
+            assert_eq!(read(text.as_bytes()).unwrap_err().to_string(), what);
+        }
         for text in ["", "[", "7", "{}", "{\"results\": 7}", "\u{0}"] {
             assert!(read(text.as_bytes()).is_err(), "{text}");
         }
