@@ -183,9 +183,11 @@ pub(crate) fn unreadable(files: &[Unreadable], job: &Job) -> Code {
         match file {
             Unreadable::Missing(path) => say(
                 &format!("cannot read {path}: there is no such file"),
-                Some(
-                    "--save-baseline writes one; without --strict a missing baseline is a warning",
-                ),
+                Some(if job.compare.is_empty() {
+                    "--save-baseline writes one; without --strict a missing baseline is a warning"
+                } else {
+                    "--save-baseline and --export-json write such files"
+                }),
             ),
             Unreadable::Bad(path, why) | Unreadable::Unknown(path, why) => {
                 code = Code::Usage;

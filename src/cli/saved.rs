@@ -121,7 +121,7 @@ fn in_folder(path: &Path) -> io::Result<Vec<PathBuf>> {
 
 fn one(path: &Path) -> Result<Vec<Recording>, Unreadable> {
     // One more than are read tells that there are too many.
-    let bytes = match documents::content(path, MOST_BYTES as u64 + 1) {
+    let bytes = match documents::content(path, MOST_BYTES as u64 + 1, is_foreign) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             return Err(Unreadable::Missing(shown(path)));
@@ -139,6 +139,14 @@ fn one(path: &Path) -> Result<Vec<Recording>, Unreadable> {
         return Err(bad("it holds no benchmark".into()));
     }
     Ok(recordings)
+}
+
+/// Whether what was read, the newest part from that place on, cannot be a document.
+fn is_foreign(bytes: &[u8], newest: usize) -> bool {
+    let newest = &bytes[newest..];
+    let control = |byte: &u8| *byte < b' ' && !matches!(byte, b'\t' | b'\r' | b'\n');
+    let blank = newest.iter().all(u8::is_ascii_whitespace);
+    newest.iter().any(control) || (!blank && recording::looks_like_one(bytes).is_err())
 }
 
 fn shown(path: &Path) -> String {

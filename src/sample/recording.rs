@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Attribution, Conditions, Host, Phase, Sample, Samples, Trace};
 
-pub use read::{MOST_BYTES, ReadError, read};
+pub use read::{MOST_BYTES, ReadError, looks_like_one, read};
 
 /// The version of the recording format that this program writes.
 pub const SCHEMA: &str = "offbench/1";

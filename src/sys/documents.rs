@@ -2,18 +2,37 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read};
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use super::files::open_in_place;
 
-/// The content of a file, never more than that many bytes.
+/// How much is read between two looks at what was read.
+const CHUNK: u64 = 1 << 16;
+
+/// The content of a regular file or a pipe, never more than that many bytes. Reading ends early where
+/// `ends` says so of all that was read and of where the newest part begins: a pipe may never end.
 ///
 /// # Errors
-/// It cannot be read.
-pub(crate) fn content(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+/// It cannot be read, or is something else.
+pub(crate) fn content(
+    path: &Path,
+    most: u64,
+    ends: impl Fn(&[u8], usize) -> bool,
+) -> io::Result<Vec<u8>> {
+    let kind = fs::metadata(path)?.file_type();
+    if !(kind.is_file() || kind.is_fifo() || kind.is_dir()) {
+        return Err(io::Error::other("it is no file and no pipe"));
+    }
     let mut bytes = Vec::new();
-    File::open(path)?.take(most).read_to_end(&mut bytes)?;
-    Ok(bytes)
+    let mut file = File::open(path)?.take(most);
+    loop {
+        let before = bytes.len();
+        let read = file.by_ref().take(CHUNK).read_to_end(&mut bytes)?;
+        if read == 0 || ends(&bytes, before) {
+            return Ok(bytes);
+        }
+    }
 }
 
 /// What is in a folder, in the order of names.

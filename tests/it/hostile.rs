@@ -49,6 +49,30 @@ fn a_fifo_gets_the_whole_document() {
 }
 
 #[test]
+fn what_cannot_be_a_session_is_not_read_to_its_end() {
+    let folder = Folder::new();
+    folder.measure(["-r2", "true"]);
+    for (file, why) in [
+        ("/dev/zero", "it is no file and no pipe"),
+        ("<(cat /dev/zero)", "it is no JSON object"),
+        ("<(yes)", "it is no JSON object"),
+        ("<(yes '[')", "it is a list"),
+        ("<(echo '{'; cat /dev/zero)", "line 2"),
+        ("none", "--export-json write such files"),
+    ] {
+        let found = sh(&folder, &format!("ulimit -v 500000; $T --compare {file}"));
+        assert_eq!(found.status.code(), Some(2), "{file}: {found:?}");
+        assert!(text(&found.stderr).contains(why), "{file}: {found:?}");
+        assert!(
+            !text(&found.stderr).contains("--strict"),
+            "{file}: {found:?}"
+        );
+    }
+    let found = sh(&folder, "$T --compare <(printf '%99999s'; cat out.json)");
+    assert_eq!(found.status.code(), Some(0), "{found:?}");
+}
+
+#[test]
 fn a_pipe_is_no_input_for_many_runs() {
     let folder = Folder::new();
     for input in ["fifo", "<(echo data)"] {
