@@ -60,12 +60,14 @@ impl Replacement {
                 .open(&temporary);
             match opened {
                 Ok(file) => {
-                    file.set_permissions(permissions)?;
-                    return Ok(Self {
+                    // Made first: given up, it removes the file.
+                    let made = Self {
                         file,
                         temporary: Some(temporary),
                         target: target.into(),
-                    });
+                    };
+                    made.file.set_permissions(permissions)?;
+                    return Ok(made);
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
