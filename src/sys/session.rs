@@ -78,7 +78,24 @@ pub(crate) fn stop_signal() -> Option<i32> {
 
 /// As if that signal had asked us to stop.
 pub(crate) fn ask_to_stop(signal: i32) {
-    let _ = SIGNAL.compare_exchange(0, signal, Ordering::Relaxed, Ordering::Relaxed);
+    let _ = request(signal, raw_now());
+}
+
+/// Notes a request to stop, if it is the first.
+fn request(signal: i32, now: u64) -> bool {
+    let first = SIGNAL
+        .compare_exchange(0, signal, Ordering::Relaxed, Ordering::Relaxed)
+        .is_ok();
+    if first {
+        SIGNAL_AT.store(now, Ordering::Relaxed);
+    }
+    first
+}
+
+/// Whether a signal at `now` asks once more, after a first one at `first`; 0 while that is being
+/// noted.
+fn asks_again(now: u64, first: u64) -> bool {
+    first != 0 && now.saturating_sub(first) > SAME_REQUEST_NS
 }
 
 /// Whether we were stopped and continued since the last call.
@@ -133,13 +150,9 @@ extern "C" fn on_stop_request(signal: i32) {
     }
     let group = GROUP.load(Ordering::Relaxed);
     let now = raw_now();
-    if SIGNAL
-        .compare_exchange(0, signal, Ordering::Relaxed, Ordering::Relaxed)
-        .is_ok()
-    {
-        SIGNAL_AT.store(now, Ordering::Relaxed);
+    if request(signal, now) {
         forward(group, signal);
-    } else if now.saturating_sub(SIGNAL_AT.load(Ordering::Relaxed)) > SAME_REQUEST_NS {
+    } else if asks_again(now, SIGNAL_AT.load(Ordering::Relaxed)) {
         forward(group, libc::SIGKILL);
         // SAFETY: async-signal-safe; ends the process.
         unsafe { libc::_exit(128 + signal) };
@@ -151,6 +164,12 @@ extern "C" fn on_suspend(signal: i32) {
     if in_child(signal) {
         return;
     }
+    keeping_errno(|| stop_with_the_command(signal));
+    on_continue(libc::SIGCONT);
+}
+
+/// Stops the command and us; returns when we are continued.
+fn stop_with_the_command(signal: i32) {
     let group = GROUP.load(Ordering::Relaxed);
     if group > 1 {
         // SAFETY: a plain system call without memory.
@@ -167,7 +186,6 @@ extern "C" fn on_suspend(signal: i32) {
         libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const set, std::ptr::null_mut());
     }
     let _ = set_action(signal, on_suspend as *const () as usize);
-    on_continue(libc::SIGCONT);
 }
 
 /// Handler of CONT.
@@ -179,10 +197,15 @@ extern "C" fn on_continue(signal: i32) {
     forward(GROUP.load(Ordering::Relaxed), libc::SIGCONT);
 }
 
-/// Signals a group without touching the errno of what was interrupted.
+/// Signals a group.
 fn forward(group: i32, signal: i32) {
+    keeping_errno(|| unix::signal_group(group, signal));
+}
+
+/// Does something in a handler without touching the errno of what was interrupted.
+fn keeping_errno(act: impl FnOnce()) {
     let errno = nix::errno::Errno::last_raw();
-    unix::signal_group(group, signal);
+    act();
     nix::errno::Errno::set_raw(errno);
 }
 
@@ -254,4 +277,25 @@ fn close_gaps() -> Result<bool, Error> {
         }
     }
     Ok(stdout_closed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_that_is_being_noted_is_the_same() {
+        let first = 5_000_000_000;
+        assert!(!asks_again(first, 0));
+        assert!(!asks_again(first + SAME_REQUEST_NS, first));
+        assert!(asks_again(first + SAME_REQUEST_NS + 1, first));
+        assert!(!asks_again(first - 1, first));
+    }
+
+    #[test]
+    fn handlers_leave_errno_as_it_was() {
+        nix::errno::Errno::set_raw(libc::EINTR);
+        keeping_errno(|| nix::errno::Errno::set_raw(libc::ESRCH));
+        assert_eq!(nix::errno::Errno::last_raw(), libc::EINTR);
+    }
 }
