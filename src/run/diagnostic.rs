@@ -150,9 +150,14 @@ impl Runner<'_> {
                     format!("calls could not be counted: ptrace is not permitted ({source})");
                 self.slots[benchmark].recording.notes.push(note);
             }
-            error => {
+            // A command of the user that fails is no matter of diagnosing.
+            RunError::Hook { .. } => {
                 self.session.errors.push((benchmark, error));
                 self.schedule.stop();
+            }
+            error => {
+                let note = format!("a diagnostic run could not be made: cannot {error}");
+                self.slots[benchmark].recording.notes.push(note);
             }
         }
     }

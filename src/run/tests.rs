@@ -29,6 +29,8 @@ struct Script<'a> {
     interrupts_run: bool,
     /// The run of that number is disturbed, counted from 1.
     disturbs: Option<usize>,
+    /// No diagnostic run can be made.
+    lacks_descriptors: bool,
     runs: usize,
 }
 
@@ -43,6 +45,13 @@ impl Executor for Script<'_> {
         request: &Request,
         _tick: &mut dyn FnMut(Duration),
     ) -> Result<Made, RunError> {
+        if self.lacks_descriptors && request.phase == Phase::Diagnostic {
+            return Err(RunError::System {
+                program: "true".into(),
+                call: "pipe2",
+                source: std::io::Error::from_raw_os_error(nix::libc::EMFILE),
+            });
+        }
         let wall = self.wall[request.benchmark] + (self.extra)(request.benchmark, self.runs);
         self.clock.0.set(self.clock.0.get() + wall);
         self.runs += 1;
@@ -167,6 +176,7 @@ fn perform_with(
         interrupt_after: None,
         interrupts_run: false,
         disturbs: None,
+        lacks_descriptors: false,
         runs: 0,
     };
     change(&mut script);
@@ -191,6 +201,24 @@ fn diagnostic_runs_follow_the_measured_ones_of_all() {
         assert_eq!(recording.of_phase(Phase::Diagnostic).count(), 1);
         assert!(recording.attribution.is_none() && recording.cut_short.is_none());
         assert!(recording.notes[0].starts_with("nothing could be explained"));
+    }
+}
+
+#[test]
+fn a_diagnostic_run_that_cannot_be_made_is_a_note() {
+    let (session, log) = perform_with(&plan(2, fixed(1, 0)), &Explains(true), |script| {
+        script.lacks_descriptors = true;
+    });
+    assert_eq!(log[log.len() - 2..], ["end 0", "end 1"], "{log:?}");
+    assert!(session.errors.is_empty());
+    for recording in &session.recordings {
+        assert_eq!(recording.cut_short, None);
+        let note = "a diagnostic run could not be made: cannot run 'true': pipe2";
+        assert!(
+            recording.notes[0].starts_with(note),
+            "{:?}",
+            recording.notes
+        );
     }
 }
 
