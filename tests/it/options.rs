@@ -133,7 +133,7 @@ fn a_failing_hook_reports_its_code_and_what_it_wrote() {
         assert_eq!(finished.code(), Some(1), "{finished:?}");
         let told = finished.stderr();
         assert!(
-            told.contains(&format!("the {name} command: exit code 7")),
+            told.contains(&format!("the {name} command failed: exit code 7")),
             "{told}"
         );
         assert!(

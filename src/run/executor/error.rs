@@ -11,7 +11,7 @@ use crate::sys;
 #[non_exhaustive]
 pub enum RunError {
     /// A hook did not succeed.
-    #[error("run the {hook} command: {how}")]
+    #[error("go on: the {hook} command failed: {how}")]
     Hook {
         /// `setup`, `prepare`, `conclude` or `cleanup`.
         hook: &'static str,

@@ -363,7 +363,10 @@ fn a_failing_hook_says_why() {
     let error = executor
         .run(&request(Phase::Measured, 0), &mut |_| {})
         .unwrap_err();
-    assert_eq!(error.to_string(), "run the conclude command: exit code 7");
+    assert_eq!(
+        error.to_string(),
+        "go on: the conclude command failed: exit code 7"
+    );
     let RunError::Hook { code, stderr, .. } = error else {
         panic!("{error}")
     };
