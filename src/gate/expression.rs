@@ -115,7 +115,7 @@ pub enum GateError {
         position: usize,
     },
     /// The limit is no value.
-    #[error("{error} at byte {position} of `{text}`")]
+    #[error("{}", bad_value(text, *position, error))]
     BadValue {
         /// The whole text.
         text: String,
@@ -258,6 +258,14 @@ impl fmt::Display for Expression {
     }
 }
 
+/// What is wrong with a value, with one position: that in the whole text.
+fn bad_value(text: &str, position: usize, error: &UnitError) -> String {
+    error.within(text, position).map_or_else(
+        || format!("{error} at byte {position} of `{text}`"),
+        |error| error.to_string(),
+    )
+}
+
 fn shown(text: &str) -> String {
     crate::unit::display_escaped(text.as_ref()).into_owned()
 }
@@ -358,6 +366,24 @@ mod tests {
         assert!((parse("wall.cv > 5%").limit - 0.05).abs() < 1e-12);
         assert!((parse("major-faults > 10").limit - 10.0).abs() < 1e-12);
         assert_eq!(parse("wall/cpu > 3x").limit.to_bits(), 3.0_f64.to_bits());
+    }
+
+    #[test]
+    fn errors_about_the_limit_name_one_place() {
+        for (text, message) in [
+            (
+                "wall > 1 xs",
+                "`wall > 1 xs` has the unknown unit `xs` at byte 9",
+            ),
+            ("wall > x", "`wall > x` has no number at byte 7"),
+            (
+                "wall > nan",
+                "`nan` is not a finite number at byte 7 of `wall > nan`",
+            ),
+            ("wall >", "empty value at byte 6 of `wall >`"),
+        ] {
+            assert_eq!(Expression::parse(text).unwrap_err().to_string(), message);
+        }
     }
 
     #[test]

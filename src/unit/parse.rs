@@ -77,6 +77,24 @@ pub enum UnitError {
 }
 
 impl UnitError {
+    /// The same of a whole text, in which the value stands at that byte; nothing for an error that
+    /// names no position.
+    #[must_use]
+    pub fn within(&self, text: &str, at: usize) -> Option<Self> {
+        let mut error = self.clone();
+        match &mut error {
+            Self::NotANumber { word, position }
+            | Self::UnknownUnit { word, position, .. }
+            | Self::WrongUnit { word, position, .. }
+            | Self::MissingUnit { word, position, .. } => {
+                text.clone_into(word);
+                *position += at;
+                Some(error)
+            }
+            _ => None,
+        }
+    }
+
     /// What to write instead, if that can be said.
     #[must_use]
     pub fn help(&self) -> Option<String> {
