@@ -1,8 +1,10 @@
-//! What a run costs here, against the standard library's `Command`, interleaved in blocks.
+//! What a run costs here: as offbench makes it, the same without reading any evidence, and by the
+//! standard library's `Command`, interleaved in blocks.
 //!
 //!     cargo run --release --example spawn_cost -- [RUNS] [PROGRAM [ARGUMENT]...]
 //!
-//! `reported` is the wall time that is measured, `loop` what a run takes in all, both as medians.
+//! `reported` is the wall time that is measured, `loop` what a run takes in all, both as medians. The
+//! last line is what reading evidence changes of the reported time, in pairs of runs.
 #![allow(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -19,8 +21,9 @@ use offbench::plan::{Explain, Limits, Order, Placement, Plan};
 use offbench::run::executor::{Executor, ProcessExecutor, Request};
 use offbench::run::{SystemClock, session};
 use offbench::sample::Phase;
+use offbench::stats::{Series, compare};
 
-const BLOCK: usize = 50;
+const BLOCK: usize = 10;
 
 fn plan(words: Vec<OsString>) -> Plan {
     Plan {
@@ -75,6 +78,26 @@ fn standard(words: &[OsString]) -> Result<Duration, Box<dyn Error>> {
     Ok(begun.elapsed())
 }
 
+/// Makes one run and tells its wall time.
+type Way<'a> = Box<dyn FnMut() -> Result<Duration, Box<dyn Error>> + 'a>;
+
+/// One run after the other by an executor.
+fn by(mut executor: ProcessExecutor<'_>) -> Result<Way<'_>, Box<dyn Error>> {
+    executor.begin(0)?;
+    let mut request = Request {
+        benchmark: 0,
+        phase: Phase::Measured,
+        index: 0,
+        round: 0,
+        position: 0,
+        padding: 0,
+    };
+    Ok(Box::new(move || {
+        request.index += 1;
+        Ok(executor.run(&request, &mut |_| {})?.sample.wall)
+    }))
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
     session::begin()?;
     let mut arguments = std::env::args_os().skip(1);
@@ -87,46 +110,59 @@ fn main() -> Result<(), Box<dyn Error>> {
         words.push("/bin/true".into());
     }
     let plan = plan(words.clone());
-    let mut executor = ProcessExecutor::new(&plan, SystemClock::begin())?;
-    executor.begin(0)?;
-    let mut columns = [Column::default(), Column::default()];
-    let mut request = Request {
-        benchmark: 0,
-        phase: Phase::Measured,
-        index: 0,
-        round: 0,
-        position: 0,
-        padding: 0,
-    };
-    for _ in 0..runs.div_ceil(BLOCK) {
-        for (way, column) in columns.iter_mut().enumerate() {
+    let executor = || ProcessExecutor::new(&plan, SystemClock::begin());
+    let mut ways: [(&str, Way<'_>, Column); 3] = [
+        ("offbench", by(executor()?)?, Column::default()),
+        (
+            "no evidence",
+            by(executor()?.without_evidence())?,
+            Column::default(),
+        ),
+        (
+            "std Command",
+            Box::new(|| standard(&words)),
+            Column::default(),
+        ),
+    ];
+    for block in 0..runs.div_ceil(BLOCK) {
+        for place in 0..ways.len() {
+            // Every other time backwards, so that a drift hits all alike.
+            let place = if block % 2 == 0 {
+                place
+            } else {
+                ways.len() - 1 - place
+            };
+            let (_, way, column) = &mut ways[place];
             for _ in 0..BLOCK {
                 let begun = Instant::now();
-                let wall = if way == 0 {
-                    request.index += 1;
-                    executor.run(&request, &mut |_| {})?.sample.wall
-                } else {
-                    standard(&words)?
-                };
+                let wall = way()?;
                 column.all.push(begun.elapsed().as_nanos());
                 column.reported.push(wall.as_nanos());
             }
         }
     }
-    executor.end(0)?;
-    let manner = executor.manner();
-    println!(
-        "stamp {:?}, peak memory floor {:?} bytes",
-        manner.stamp, manner.rss_floor
+    let series = |column: &Column| column.reported.iter().map(|ns| *ns as f64).collect();
+    let (with, without) = (
+        Series::new(series(&ways[0].2))?,
+        Series::new(series(&ways[1].2))?,
     );
-    let [ours, theirs] = columns.map(|mut c| (median(&mut c.reported), median(&mut c.all)));
-    println!("us           reported     loop");
-    println!("offbench     {:8.1} {:8.1}", ours.0, ours.1);
-    println!("std Command  {:8.1} {:8.1}", theirs.0, theirs.1);
+    let effect = compare::paired(&without, &with, 0.95)?;
+    let last = (median(&mut ways[2].2.reported), median(&mut ways[2].2.all));
+    println!("us           reported     loop   of std Command");
+    for (name, _, column) in &mut ways {
+        let (reported, all) = (median(&mut column.reported), median(&mut column.all));
+        let of = (reported / last.0, all / last.1);
+        println!(
+            "{name:12} {reported:8.1} {all:8.1}   {:.2} {:.2}",
+            of.0, of.1
+        );
+    }
+    let percent = |ratio: f64| 100.0 * (ratio - 1.0);
+    let limits = effect.interval.map(|i| (percent(i.low), percent(i.high)));
+    let (low, high) = limits.unwrap_or((f64::NAN, f64::NAN));
     println!(
-        "ratio        {:8.2} {:8.2}",
-        ours.0 / theirs.0,
-        ours.1 / theirs.1
+        "evidence changes the reported time by {:.2}% (95%: {low:.2}% to {high:.2}%)",
+        percent(effect.value)
     );
     Ok(())
 }

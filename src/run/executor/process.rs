@@ -132,6 +132,13 @@ impl<'p> ProcessExecutor<'p> {
         })
     }
 
+    /// The same, reading no evidence of its runs: to measure what that costs.
+    #[must_use]
+    pub fn without_evidence(mut self) -> Self {
+        self.bench = Bench::blind();
+        self
+    }
+
     /// One run from its `prepare` to its `conclude` hook.
     fn make(&mut self, task: &mut Task<'_>) -> Result<Made, RunError> {
         let place = task.request.benchmark;
