@@ -141,6 +141,11 @@ fn main() -> Result<(), Box<dyn Error>> {
             }
         }
     }
+    report(&mut ways)
+}
+
+/// The table, and the effect of reading evidence.
+fn report(ways: &mut [(&str, Way<'_>, Column); 3]) -> Result<(), Box<dyn Error>> {
     let series = |column: &Column| column.reported.iter().map(|ns| *ns as f64).collect();
     let (with, without) = (
         Series::new(series(&ways[0].2))?,
@@ -149,7 +154,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let effect = compare::paired(&without, &with, 0.95)?;
     let last = (median(&mut ways[2].2.reported), median(&mut ways[2].2.all));
     println!("us           reported     loop   of std Command");
-    for (name, _, column) in &mut ways {
+    for (name, _, column) in ways {
         let (reported, all) = (median(&mut column.reported), median(&mut column.all));
         let of = (reported / last.0, all / last.1);
         println!(

@@ -72,14 +72,18 @@ impl Counts {
     fn of(recording: &Recording) -> Self {
         let mut counts = Self::default();
         recording.visit_measured(None, |sample| counts.add(sample));
-        for sample in recording.of_phase(Phase::Measured) {
+        let ends = Some(&["phase", "outcome"][..]);
+        recording.samples.visit(ends, |sample| {
+            if sample.phase != Phase::Measured {
+                return;
+            }
             counts.all += 1;
             match sample.outcome {
                 Outcome::TimedOut => counts.timed_out += 1,
                 Outcome::Signaled { signal, .. } => counts.killed = Some(signal),
                 Outcome::Exited(_) => {}
             }
-        }
+        });
         counts
     }
 

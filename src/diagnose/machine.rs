@@ -44,12 +44,13 @@ pub(super) struct Machine<'a> {
 impl<'a> Machine<'a> {
     pub(super) fn new(recording: &'a Recording, slices: &'a Slices) -> Self {
         let (mut runs, mut major_faults, mut peak, mut grouped) = (0, 0_u64, 0, true);
-        for sample in recording.measured() {
+        let keys = ["major_faults", "rss_bytes", "tree_queued_s"];
+        recording.visit_measured(Some(&keys), |sample| {
             runs += 1;
             major_faults = sample.usage.major_faults.saturating_add(major_faults);
             peak = peak.max(sample.usage.max_rss);
             grouped &= sample.readings.tree_queued.is_some();
-        }
+        });
         Self {
             recording,
             slices,

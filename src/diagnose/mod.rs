@@ -316,11 +316,11 @@ fn accounted_waits(recording: &Recording, slices: &Slices, waiting: f64) -> Vec<
 /// What the runs fetched from the disk, if anything: a hint where no name is known.
 fn disk_traffic(recording: &Recording) -> String {
     let (mut runs, mut faults, mut blocks) = (0_u64, 0_u64, 0_u64);
-    for sample in recording.measured() {
+    recording.visit_measured(Some(&["major_faults", "blocks_in"]), |sample| {
         runs += 1;
         faults = sample.usage.major_faults.saturating_add(faults);
         blocks = sample.usage.blocks_in.saturating_add(blocks);
-    }
+    });
     words::disk_traffic(
         faults / runs.max(1),
         (blocks / runs.max(1)).saturating_mul(512),

@@ -97,10 +97,6 @@ impl Serialize for Outcome<'_> {
     }
 }
 
-fn measured(recording: &sample::Recording) -> impl Iterator<Item = Sample> + '_ {
-    recording.of_phase(Phase::Measured)
-}
-
 /// The measured runs with these fields.
 fn fields<'a>(
     recording: &'a sample::Recording,
@@ -167,7 +163,19 @@ struct Measurements<'a>(&'a sample::Recording);
 
 impl Serialize for Measurements<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        fragments(serializer, measured(self.0), measurement)
+        let keys = [
+            "phase",
+            "outcome",
+            "wall_s",
+            "user_s",
+            "system_s",
+            "rss_bytes",
+        ];
+        fragments(serializer, &self.0.samples, Some(&keys), |out, run| {
+            if run.phase == Phase::Measured {
+                measurement(out, run);
+            }
+        })
     }
 }
 

@@ -287,7 +287,8 @@ struct Runs<'a>(&'a Recording);
 impl Serialize for Runs<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let text = Text::default();
-        let runs = self.0.samples.iter();
-        fragments(serializer, runs, |out, run| text.run(out, run))
+        fragments(serializer, &self.0.samples, None, |out, run| {
+            text.run(out, run);
+        })
     }
 }

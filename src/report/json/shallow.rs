@@ -7,7 +7,7 @@ use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
 use serde_json::ser::Formatter;
 
-use crate::sample::Sample;
+use crate::sample::{Sample, Samples};
 
 /// Depth of objects down to which each key has a line.
 const KEYS: usize = 4;
@@ -24,19 +24,27 @@ impl Serialize for Fragment<'_> {
     }
 }
 
-/// Writes a list element by element, each put together by `write` in the same buffer.
+/// Writes a list of runs with these fields, or with all, those for which `write` puts something into
+/// the buffer.
 pub(super) fn fragments<S: Serializer>(
     serializer: S,
-    runs: impl Iterator<Item = Sample>,
+    runs: &Samples,
+    keys: Option<&[&str]>,
     write: impl Fn(&mut Vec<u8>, &Sample),
 ) -> Result<S::Ok, S::Error> {
     let mut list = serializer.serialize_seq(None)?;
     let mut text = Vec::with_capacity(1024);
-    for run in runs {
+    let mut done = Ok(());
+    runs.visit(keys, |run| {
         text.clear();
-        write(&mut text, &run);
-        list.serialize_element(&Fragment(&text))?;
-    }
+        if done.is_ok() {
+            write(&mut text, run);
+        }
+        if !text.is_empty() {
+            done = list.serialize_element(&Fragment(&text));
+        }
+    });
+    done?;
     list.end()
 }
 

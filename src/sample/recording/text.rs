@@ -106,7 +106,7 @@ pub fn whole(out: &mut Vec<u8>, mut number: u64) {
 /// these are the digits any writer of shortest numbers gives. Others are left to such a one.
 pub fn seconds(out: &mut Vec<u8>, raw: u64, places: u32) {
     let unit = 10_u64.pow(places);
-    let tiny = u128::from(raw) * 100_000 < u128::from(unit);
+    let tiny = raw < unit / 100_000;
     if raw >= 1_000_000_000_000_000 || (tiny && raw > 0) {
         let number = raw as f64 / unit as f64;
         // Writing to memory cannot fail, nor can a finite number.
