@@ -6,10 +6,11 @@ use super::explain::Explaining;
 use super::journal::Journal;
 use super::{shell_time, write};
 use crate::evidence::Availability;
+use crate::plan::Order;
 use crate::progress::Progress;
 use crate::run::{self, Event, Flow, Observer, Session, Tools};
 use crate::run::{ProcessExecutor, SystemClock};
-use crate::sample::Conditions;
+use crate::sample::{Conditions, Recording};
 use crate::unit::display_escaped;
 
 /// What can be known to fail before anything runs: programs, files, folders, CPUs.
@@ -68,6 +69,7 @@ pub(crate) fn execute(job: &Job) -> (Session, Journal) {
         }
     };
     let mut audience = Audience {
+        job,
         progress: Progress::new(&job.plan, job.outputs.style),
         journal,
         gone: write::header(job).is_err(),
@@ -101,13 +103,14 @@ fn tell_missing_counters(session: &mut Session) {
 }
 
 /// Shows progress, keeps the journal, and stops when whoever reads the report has gone away.
-struct Audience {
+struct Audience<'a> {
+    job: &'a Job,
     progress: Progress,
     journal: Journal,
     gone: bool,
 }
 
-impl Observer for Audience {
+impl Observer for Audience<'_> {
     fn event(&mut self, event: &Event<'_>) -> Flow {
         if matches!(event, Event::Starting { .. })
             && (self.gone || crate::sys::terminal::reader_is_gone())
@@ -116,7 +119,27 @@ impl Observer for Audience {
             return Flow::Stop;
         }
         self.journal.event(event);
+        if let Event::Finished {
+            benchmark,
+            recordings,
+        } = *event
+        {
+            self.keep(benchmark, recordings);
+        }
         self.progress.event(event)
+    }
+}
+
+impl Audience<'_> {
+    /// One after the other: what is finished is written before the next begins, so that nothing that
+    /// happens then loses it.
+    fn keep(&self, benchmark: usize, recordings: &[Recording]) {
+        let finished = &recordings[..=benchmark];
+        if self.job.plan.order == Order::Sequential && finished.len() < recordings.len() {
+            write::so_far(self.job, finished);
+            // The next command must not inherit the memory this took.
+            run::session::slim();
+        }
     }
 }
 

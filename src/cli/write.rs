@@ -8,13 +8,14 @@ use super::args::{Job, Target, option};
 use super::exit::Code;
 use super::journal::{self, Journal};
 use super::message::Message;
-use crate::analysis::Analysis;
+use crate::analysis::{self, Analysis, Reference};
 use crate::gate::{Decision, Verdict};
 use crate::plan::Order;
 use crate::report::{Document, Format, Kind, annotations, terminal};
 use crate::run::Session;
-use crate::sys::documents;
+use crate::sample::Recording;
 use crate::sys::unix::number;
+use crate::sys::{documents, files};
 use crate::unit::display_escaped;
 
 /// What could not be written.
@@ -108,6 +109,38 @@ pub(crate) fn everything(
     }
     written.screen = screen(job, &document).err();
     written
+}
+
+/// Replaces the files by what is finished while a session goes on. What fails here is told at its
+/// end, when all is written again.
+pub(crate) fn so_far(job: &Job, finished: &[Recording]) {
+    let Reference::Command(reference) = job.question.reference else {
+        return;
+    };
+    let files = job.outputs.exports.iter().filter_map(|(format, target)| {
+        let Target::File(path) = target else {
+            return None;
+        };
+        let whole = option(format.id) != "--save-baseline"
+            && format.id != journal::FORMAT
+            && !job.outputs.appends(format, path);
+        // A pipe takes one document.
+        (whole && files::replaced(path).is_some()).then_some((format, path))
+    });
+    let mut files = files.peekable();
+    if files.peek().is_none() || reference >= finished.len() {
+        return;
+    }
+    let analysis = analysis::analyze(finished, &job.question);
+    let style = &job.outputs.style;
+    let document = Document {
+        unit: style.unit,
+        sort: style.sort,
+        ..Document::new(&analysis, &[], &job.command_line)
+    };
+    for (format, path) in files {
+        let _ = replace(path, format, &document);
+    }
 }
 
 /// Says at once what is measured, where nobody can watch: build servers end silent jobs.

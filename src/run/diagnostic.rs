@@ -51,7 +51,7 @@ impl Watch for Counter {
 impl Runner<'_> {
     /// Makes the diagnostic runs of a benchmark, where any are wanted.
     pub(super) fn diagnose(&mut self, benchmark: usize) {
-        let recording = &self.slots[benchmark].recording;
+        let recording = &self.recordings[benchmark];
         let Some(wall) = mean_wall(recording).filter(|_| recording.cut_short.is_none()) else {
             return;
         };
@@ -77,11 +77,11 @@ impl Runner<'_> {
             inquiry.add(explainer, took);
             made += 1;
             if let Some(why) = inquiry.blind() {
-                self.slots[benchmark].recording.notes.push(why.into());
+                self.recordings[benchmark].notes.push(why.into());
                 break;
             }
         }
-        self.slots[benchmark].recording.attribution = inquiry.attribution();
+        self.recordings[benchmark].attribution = inquiry.attribution();
         made
     }
 
@@ -90,7 +90,7 @@ impl Runner<'_> {
         let directory = self.plan.benchmarks[benchmark].cwd.as_deref();
         let mut counter = Counter::new(directory);
         if self.watched(benchmark, index, &mut counter).is_some() {
-            self.slots[benchmark].recording.trace = counter.into_trace();
+            self.recordings[benchmark].trace = counter.into_trace();
         }
     }
 
@@ -112,7 +112,7 @@ impl Runner<'_> {
             // Its time is not the command's.
             Ok(made) if made.interrupted || made.disturbed => None,
             Ok(made) => {
-                self.slots[benchmark].recording.samples.push(&made.sample);
+                self.recordings[benchmark].samples.push(&made.sample);
                 self.tell(&Event::Sampled {
                     request: &request,
                     sample: &made.sample,
@@ -133,7 +133,7 @@ impl Runner<'_> {
         let good = self.plan.ignore_failure.covers(outcome);
         if !good {
             let note = format!("a diagnostic run failed ({outcome}); it explains nothing");
-            self.slots[benchmark].recording.notes.push(note);
+            self.recordings[benchmark].notes.push(note);
         }
         good && !self.schedule.is_stopping()
     }
@@ -148,7 +148,7 @@ impl Runner<'_> {
             } => {
                 let note =
                     format!("calls could not be counted: ptrace is not permitted ({source})");
-                self.slots[benchmark].recording.notes.push(note);
+                self.recordings[benchmark].notes.push(note);
             }
             // A command of the user that fails is no matter of diagnosing.
             RunError::Hook { .. } => {
@@ -157,7 +157,7 @@ impl Runner<'_> {
             }
             error => {
                 let note = format!("a diagnostic run could not be made: cannot {error}");
-                self.slots[benchmark].recording.notes.push(note);
+                self.recordings[benchmark].notes.push(note);
             }
         }
     }

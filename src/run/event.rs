@@ -42,8 +42,8 @@ pub enum Event<'a> {
     Finished {
         /// Its place in the plan.
         benchmark: usize,
-        /// All its runs.
-        recording: &'a Recording,
+        /// All runs of all benchmarks so far.
+        recordings: &'a [Recording],
     },
 }
 

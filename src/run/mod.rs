@@ -84,14 +84,15 @@ pub fn execute<'a>(
             if let Some(shelf) = &shelf {
                 recording.samples = Samples::on_shelf(shelf.clone(), buffer);
             }
-            Slot::new(recording)
+            recording
         })
         .collect();
     let mut runner = Runner {
         plan,
         schedule: Schedule::new(plan),
         tools,
-        slots: recordings,
+        recordings,
+        begun: vec![false; plan.benchmarks.len()],
         session: Session::default(),
         outputs: output::Agreement::default(),
     };
@@ -99,25 +100,13 @@ pub fn execute<'a>(
     runner.finish()
 }
 
-struct Slot {
-    recording: Recording,
-    begun: bool,
-}
-
-impl Slot {
-    fn new(recording: Recording) -> Self {
-        Self {
-            recording,
-            begun: false,
-        }
-    }
-}
-
 struct Runner<'a> {
     plan: &'a Plan,
     schedule: Schedule,
     tools: Tools<'a>,
-    slots: Vec<Slot>,
+    recordings: Vec<Recording>,
+    /// Which benchmarks have begun.
+    begun: Vec<bool>,
     session: Session,
     outputs: output::Agreement,
 }
@@ -149,15 +138,14 @@ impl Runner<'_> {
 
     fn begin(&mut self, benchmark: usize) {
         self.tell(&Event::Begin { benchmark });
-        self.slots[benchmark].begun = true;
+        self.begun[benchmark] = true;
         if let Err(error) = self.tools.executor.begin(benchmark) {
             self.fail(benchmark, error);
         }
     }
 
     fn fail(&mut self, benchmark: usize, error: RunError) {
-        self.slots[benchmark].recording.cut_short =
-            Some(CutShort::Failed(format!("cannot {error}")));
+        self.recordings[benchmark].cut_short = Some(CutShort::Failed(format!("cannot {error}")));
         self.session.errors.push((benchmark, error));
         self.schedule.stop();
     }
@@ -195,12 +183,12 @@ impl Runner<'_> {
             "run {} was repeated: offbench was stopped or the machine suspended meanwhile",
             request.index + 1
         );
-        self.slots[request.benchmark].recording.notes.push(note);
+        self.recordings[request.benchmark].notes.push(note);
         self.schedule.again(request);
     }
 
     fn keep(&mut self, request: &Request, sample: &Sample) {
-        self.slots[request.benchmark].recording.samples.push(sample);
+        self.recordings[request.benchmark].samples.push(sample);
         let tally = self.schedule.tally(request.benchmark);
         let look = self.schedule.looks().last(request.benchmark);
         let progress = stop::progress(&self.plan.limits, tally, look);
@@ -220,7 +208,7 @@ impl Runner<'_> {
         let Some(digest) = made.output.filter(|_| made.sample.outcome.success()) else {
             return;
         };
-        let name = self.slots[request.benchmark].recording.name().to_owned();
+        let name = self.recordings[request.benchmark].name().to_owned();
         if let Err(error) = self.outputs.compare(request, &name, digest) {
             self.fail(request.benchmark, error);
         }
@@ -233,8 +221,8 @@ impl Runner<'_> {
         } else {
             "run"
         };
-        let slot = &mut self.slots[request.benchmark];
-        slot.recording.cut_short = Some(CutShort::Failed(format!("{outcome} in {kind} {run}")));
+        self.recordings[request.benchmark].cut_short =
+            Some(CutShort::Failed(format!("{outcome} in {kind} {run}")));
         self.session.failure = Some(Failure {
             benchmark: request.benchmark,
             phase: request.phase,
@@ -247,7 +235,7 @@ impl Runner<'_> {
 
     fn end(&mut self, benchmark: usize) {
         let machine = self.tools.executor.machine(benchmark);
-        self.slots[benchmark].recording.machine = machine;
+        self.recordings[benchmark].machine = machine;
         if let Err(error) = self.tools.executor.end(benchmark) {
             self.fail(benchmark, error);
         }
@@ -255,7 +243,7 @@ impl Runner<'_> {
         let complete = self.schedule.enough(benchmark);
         let warmup = self.warmup_report(benchmark);
         let manner = self.tools.executor.manner();
-        let recording = &mut self.slots[benchmark].recording;
+        let recording = &mut self.recordings[benchmark];
         recording.conditions.warmup = warmup;
         recording.conditions.stamp = manner.stamp;
         recording.conditions.rss_floor_bytes = manner.rss_floor;
@@ -264,10 +252,9 @@ impl Runner<'_> {
         if !complete && recording.cut_short.is_none() {
             recording.cut_short = Some(CutShort::Interrupted);
         }
-        let recording = &self.slots[benchmark].recording;
         if self.tools.observer.event(&Event::Finished {
             benchmark,
-            recording,
+            recordings: &self.recordings,
         }) == Flow::Stop
         {
             self.schedule.stop();
@@ -288,11 +275,11 @@ impl Runner<'_> {
     }
 
     fn finish(mut self) -> Session {
-        let begun = self.slots.into_iter().filter(|slot| slot.begun);
+        let all = self.recordings.into_iter().zip(self.begun);
         // No run will inherit our memory any more.
-        let taken = begun.map(|mut slot| {
-            slot.recording.samples.take_down();
-            slot.recording
+        let taken = all.filter(|(_, begun)| *begun).map(|(mut recording, _)| {
+            recording.samples.take_down();
+            recording
         });
         self.session.recordings = taken.collect();
         self.session

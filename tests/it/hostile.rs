@@ -222,3 +222,32 @@ fn single_runs_give_no_difference_in_a_table() {
     let row = told.lines().find(|line| line.contains("2. ")).unwrap();
     assert!(!row.contains("% |"), "{told}");
 }
+
+#[test]
+fn what_is_finished_is_written_before_the_next_command_begins() {
+    let folder = Folder::new();
+    let found = sh(
+        &folder,
+        "$T -N --order sequential -w0 -r3 --style none --export-json now.json --export-csv now.csv \
+         --save-baseline base.json true 'cp now.json now.csv early/' 'cp now.json late.json'",
+    );
+    assert!(
+        !found.status.success(),
+        "there is no folder early: {found:?}"
+    );
+    std::fs::create_dir(folder.join("early")).unwrap();
+    let found = sh(
+        &folder,
+        "$T -N --order sequential -w0 -r3 --style none --export-json now.json --export-csv now.csv \
+         --save-baseline base.json true 'cp now.json now.csv early/' 'cp now.json late.json'",
+    );
+    assert!(found.status.success(), "{found:?}");
+    let results = |name: &str| {
+        let document: serde_json::Value = serde_json::from_str(&folder.read(name)).unwrap();
+        document["results"].as_array().unwrap().len()
+    };
+    assert_eq!(results("early/now.json"), 1);
+    assert_eq!(results("late.json"), 2);
+    assert_eq!(results("now.json"), 3);
+    assert_eq!(folder.read("early/now.csv").lines().count(), 2);
+}
