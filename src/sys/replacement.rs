@@ -105,10 +105,11 @@ impl Drop for Replacement {
 }
 
 /// The process's file creation mask.
+#[allow(clippy::useless_conversion, reason = "narrower on other systems")]
 fn umask() -> u32 {
     let mask = nix::sys::stat::umask(nix::sys::stat::Mode::empty());
     nix::sys::stat::umask(mask);
-    mask.bits()
+    mask.bits().into()
 }
 
 #[cfg(test)]

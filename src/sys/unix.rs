@@ -257,9 +257,10 @@ pub(crate) fn group_of(pid: i32) -> Option<i32> {
 }
 
 /// A limit of ours, if one is set.
+#[allow(clippy::unnecessary_cast, reason = "signed on FreeBSD")]
 pub(crate) fn limit(resource: nix::sys::resource::Resource) -> Option<u64> {
     let (soft, _) = nix::sys::resource::getrlimit(resource).ok()?;
-    (soft != libc::RLIM_INFINITY).then_some(soft)
+    (soft != libc::RLIM_INFINITY).then_some(soft as u64)
 }
 
 /// Numbers of signals, for those who send or tell them.
