@@ -158,6 +158,12 @@ impl Bench {
         self.group.as_ref().and_then(OwnGroup::folder).unwrap_or(-1)
     }
 
+    /// The commands do not run in the group: from now on nothing is read of one.
+    pub(crate) fn leave_group(&mut self) {
+        self.group = None;
+        self.tree = Tree::default();
+    }
+
     /// The process runs. Does something only beside runs that do not count.
     pub(crate) fn started(&mut self, pid: i32, phase: Phase) {
         if phase != Phase::Measured {

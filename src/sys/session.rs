@@ -115,6 +115,12 @@ pub(crate) fn attend(group: i32) {
     GROUP.store(group, Ordering::Relaxed);
 }
 
+/// The group that gets them, or 0.
+#[cfg(test)]
+pub(crate) fn attended() -> i32 {
+    GROUP.load(Ordering::Relaxed)
+}
+
 /// No process group gets them any more.
 pub(crate) fn leave() {
     platform::guard::attend(0);

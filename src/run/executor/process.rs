@@ -58,7 +58,7 @@ pub struct ProcessExecutor<'p> {
     environment: Environment,
     ready: Vec<Option<Ready>>,
     slots: Slots,
-    spawner: Spawner,
+    pub(super) spawner: Spawner,
     settled: Option<u64>,
     wakeups: Rc<Wakeups>,
     family: Family,
@@ -271,6 +271,10 @@ impl<'p> ProcessExecutor<'p> {
         let stamp = self.spawner.stamp(&flight.started, command);
         if let Some(eyes) = &mut eyes {
             eyes.detach(pid, *stamp.as_ref().unwrap_or(&end), end);
+        }
+        if !flight.started.in_group() {
+            // Its account would say that the command used nothing.
+            self.bench.leave_group();
         }
         let before = self.spawner.account_before(&flight.started);
         let readings = self.bench.harvest(pid, &before);

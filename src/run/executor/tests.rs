@@ -194,6 +194,24 @@ fn a_run_has_a_time_and_an_account() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn where_our_own_start_is_refused_no_group_tells_and_signals_are_passed_on() {
+    let lab = shell("sleep 1.2");
+    let mut executor = lab.ready();
+    executor.spawner.refuse();
+    let mut attended = 0;
+    let mut tick = |_| attended = attended.max(crate::sys::session::attended());
+    let made = executor
+        .run(&request(Phase::Measured, 0), &mut tick)
+        .unwrap();
+    assert!(attended > 1);
+    let readings = made.sample.readings;
+    assert_eq!((readings.tree_cpu, readings.tree_queued), (None, None));
+    assert_eq!(readings.auto_reaps, Some(0));
+    assert_eq!(executor.manner().stamp, Stamp::BeforeSpawn);
+}
+
 #[test]
 fn refusals_name_the_program() {
     let folder = Folder::new("refusals");

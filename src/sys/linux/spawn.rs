@@ -43,6 +43,11 @@ impl Started {
         self.hold.is_some()
     }
 
+    /// Whether it began in the control group it was to begin in.
+    pub(crate) fn in_group(&self) -> bool {
+        self.outer.is_none()
+    }
+
     /// Lets a held process execute its command.
     pub(crate) fn release(&mut self) {
         if let Some(writer) = self.hold.take() {
@@ -91,6 +96,12 @@ impl Spawner {
             orders: Box::into_raw(Box::new(Orders::default())),
             refused: false,
         })
+    }
+
+    /// As if the system refused our own start.
+    #[cfg(test)]
+    pub(crate) fn refuse(&mut self) {
+        self.stamp = Stamp::BeforeSpawn;
     }
 
     /// How its starting stamps are taken.
@@ -170,6 +181,7 @@ impl Spawner {
 
     fn start_outer(prepared: &Prepared, slots: &Slots, launch: &Launch) -> Result<Started, Error> {
         let (stamp, pid) = command::start(prepared, slots, launch)?;
+        crate::sys::session::attend(pid);
         Ok(Started {
             pid,
             asked: stamp,

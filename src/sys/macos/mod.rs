@@ -191,6 +191,12 @@ pub(crate) struct Started {
 }
 
 impl Started {
+    /// There are no control groups here.
+    #[allow(clippy::unused_self, reason = "the surface all platforms share")]
+    pub(crate) fn in_group(&self) -> bool {
+        false
+    }
+
     /// Nothing is held here.
     #[allow(clippy::unused_self, reason = "the surface all platforms share")]
     pub(crate) fn release(&mut self) {}
@@ -219,6 +225,11 @@ impl Spawner {
             Cpus::Original | Cpus::Ours => Ok(Self),
         }
     }
+
+    /// There is no other start.
+    #[cfg(test)]
+    #[allow(clippy::unused_self, reason = "the surface all platforms share")]
+    pub(crate) fn refuse(&mut self) {}
 
     /// How its starting stamps are taken.
     pub(crate) fn stamp_kind(&self) -> Stamp {
