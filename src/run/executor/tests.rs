@@ -597,6 +597,15 @@ mod linux {
             .find(|l| l.starts_with("Cpus_allowed_list"))
             .unwrap();
         assert_eq!(shell(script).output().trim(), ours.trim());
+        let folder = Folder::new("affinity");
+        let file = folder.path().join("out");
+        {
+            let lab = shell(script).with(|b| b.output = Output::File(file.clone()));
+            let mut executor = lab.ready();
+            executor.spawner.refuse();
+            executor.once();
+        }
+        assert_eq!(std::fs::read_to_string(file).unwrap().trim(), ours.trim());
         let before = CpuMask::current().unwrap();
         let pinned = shell(script)
             .planned(|plan| plan.placement = Placement::Pin)

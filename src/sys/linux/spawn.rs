@@ -140,7 +140,7 @@ impl Spawner {
         launch: &Launch,
     ) -> Result<Started, Error> {
         if self.stamp == Stamp::BeforeSpawn {
-            return Self::start_outer(prepared, slots, launch);
+            return self.start_outer(prepared, slots, launch);
         }
         let hold = launch.held.then(super::pipe).transpose();
         let (reader, writer) = hold
@@ -162,7 +162,7 @@ impl Spawner {
             return match -pid {
                 libc::ENOSYS | libc::EPERM | libc::EINVAL => {
                     self.stamp = Stamp::BeforeSpawn;
-                    Self::start_outer(prepared, slots, launch)
+                    self.start_outer(prepared, slots, launch)
                 }
                 number => Err(refusal("clone", number, prepared.path())),
             };
@@ -179,8 +179,20 @@ impl Spawner {
         })
     }
 
-    fn start_outer(prepared: &Prepared, slots: &Slots, launch: &Launch) -> Result<Started, Error> {
-        let (stamp, pid) = command::start(prepared, slots, launch)?;
+    /// A start by the standard library, which hands our CPUs down.
+    fn start_outer(
+        &self,
+        prepared: &Prepared,
+        slots: &Slots,
+        launch: &Launch,
+    ) -> Result<Started, Error> {
+        let ours = CpuMask::current()?;
+        let lent = self.commands.as_ref().map(CpuMask::apply).transpose()?;
+        let started = command::start(prepared, slots, launch);
+        if lent.is_some() {
+            let _ = ours.apply();
+        }
+        let (stamp, pid) = started?;
         crate::sys::session::attend(pid);
         Ok(Started {
             pid,
