@@ -159,6 +159,10 @@ fn by_tier(wanted: Tier, subject: &Subject<'_>) -> Verdict {
         .unwrap_or_default();
     let reason = format!("is {}{cause}", diagnosis.tier.id());
     let failed = wanted != Tier::None && diagnosis.tier >= wanted;
+    // The ratio, which could be louder, is not known.
+    if diagnosis.incomplete && !failed {
+        return incomplete();
+    }
     blank(if failed { Decision::Fail } else { Decision::Ok }, reason)
 }
 

@@ -306,6 +306,13 @@ fn an_incomplete_account_decides_nothing_about_cpu() {
         assert!(found.reason.contains("CPU is incomplete"), "{text}");
     }
     assert_eq!(verdict("wall > 1ms", incomplete()).decision, Decision::Fail);
+    let all = [incomplete()];
+    let tier = evaluate(
+        &[Gate::Tier(Tier::Severe)],
+        &analyze(&all, &Question::default()),
+    );
+    assert_eq!(tier[0].decision, Decision::Unsure);
+    assert!(tier[0].reason.contains("CPU is incomplete"));
 }
 
 #[test]
