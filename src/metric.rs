@@ -130,8 +130,6 @@ pub const QUEUED: &str = "queued";
 /// The identifier of the ratio of wall to CPU time.
 pub const WALL_CPU: &str = "wall/cpu";
 
-/// Fields of the CPU time of a whole tree.
-const TREE_CPU: &[&str] = &["user_s", "system_s", "orphan_cpu_s", "tree_cpu_s"];
 /// Fields of wall and CPU time.
 const WALL_AND_CPU: &[&str] = &["wall_s", "user_s", "system_s", "orphan_cpu_s", "tree_cpu_s"];
 
@@ -189,7 +187,7 @@ pub static METRICS: &[Metric] = &[
         Time,
         false,
         "User plus system time of the whole process tree, as far as it is known.",
-        TREE_CPU,
+        Sample::TREE_CPU,
         |s| cpu(s, s.tree_cpu())
     )
     .called(1, "time_cpu"),

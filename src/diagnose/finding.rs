@@ -213,7 +213,7 @@ fn queues_behind_itself(recording: &Recording, counts: &Counts, cpus_busy: f64) 
         return false;
     };
     let own: f64 = recording
-        .measured_fields(&["user_s", "system_s", "orphan_cpu_s", "tree_cpu_s"])
+        .measured_fields(Sample::TREE_CPU)
         .map(|sample| sample.tree_cpu().as_secs_f64())
         .sum();
     counts.runs == counts.all && cpus_busy >= SEVERAL_CPUS && busy - own < OTHERS * observed

@@ -4,6 +4,8 @@
 //! still be read (seen on Linux 6.1 to 6.18). Opening it costs time beside the run, so it is done
 //! in warm-up and diagnostic runs only (`proc(5)`, `CONFIG_TASK_IO_ACCOUNTING`).
 
+use super::number_after;
+
 /// Bytes that really went through the disk.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Io {
@@ -17,14 +19,10 @@ pub struct Io {
 #[must_use]
 pub fn parse(text: &[u8]) -> Option<Io> {
     let text = std::str::from_utf8(text).ok()?;
-    let number = |key: &str| -> Option<u64> {
-        let line = text.lines().find_map(|line| line.strip_prefix(key))?;
-        line.trim().parse().ok()
-    };
-    let cancelled = number("cancelled_write_bytes:").unwrap_or(0);
+    let cancelled = number_after(text, "cancelled_write_bytes:").unwrap_or(0);
     Some(Io {
-        read: number("read_bytes:")?,
-        written: number("write_bytes:")?.saturating_sub(cancelled),
+        read: number_after(text, "read_bytes:")?,
+        written: number_after(text, "write_bytes:")?.saturating_sub(cancelled),
     })
 }
 

@@ -109,9 +109,8 @@ impl Meter {
             if let Some(pool) = now.hugepages {
                 self.totals
                     .insert("hugepages_total".into(), pool.total as f64);
-                let free = pool.free.saturating_sub(pool.reserved);
                 self.totals
-                    .insert("hugepages_free_start".into(), free as f64);
+                    .insert("hugepages_free_start".into(), pool.free as f64);
             }
             if let Some(bytes) = reader.limit_bytes() {
                 self.totals

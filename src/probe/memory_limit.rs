@@ -1,6 +1,8 @@
 //! How often a control group ran into its memory limit: `memory.events` of version 2 (lines `high`
 //! and `max`), `memory.failcnt` of version 1 (`Documentation/admin-guide/cgroup-v2.rst`).
 
+use super::number_after;
+
 /// The number of times the limit was hit.
 #[must_use]
 pub fn parse(text: &[u8]) -> Option<u64> {
@@ -8,11 +10,7 @@ pub fn parse(text: &[u8]) -> Option<u64> {
     if let Ok(count) = text.trim().parse() {
         return Some(count);
     }
-    let number = |key: &str| -> Option<u64> {
-        let line = text.lines().find_map(|line| line.strip_prefix(key))?;
-        line.trim().parse().ok()
-    };
-    Some(number("high ")? + number("max ")?)
+    Some(number_after(text, "high ")? + number_after(text, "max ")?)
 }
 
 #[cfg(test)]

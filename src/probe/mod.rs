@@ -43,3 +43,9 @@ fn arch() -> Arch {
         Arch::X86_64
     }
 }
+
+/// The number on the line that begins with a key.
+fn number_after(text: &str, key: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(key))?;
+    line.trim().parse().ok()
+}

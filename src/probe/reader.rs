@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::io::{self, ErrorKind};
 
-use super::{descriptor, sock_diag, task};
+use super::{descriptor, schedstat, sock_diag, task};
 use crate::explain::Arch;
 use crate::explain::naming::{Wanted, wanted};
 use crate::explain::record::{Call, CallState, Look, Read, Target};
@@ -87,7 +87,7 @@ impl Reader {
     /// On-CPU time, run-queue time and number of stretches of a thread.
     pub(crate) fn account(&mut self, pid: u32, tid: u32) -> Option<(u64, u64, u64)> {
         Some(
-            self.read(pid, tid, Text::Schedstat, task::schedstat)
+            self.read(pid, tid, Text::Schedstat, schedstat::numbers)
                 .ok()??
                 .value,
         )

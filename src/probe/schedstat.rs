@@ -13,8 +13,6 @@ pub struct Schedstat {
     pub run: Duration,
     /// Time runnable without a CPU.
     pub queued: Duration,
-    /// Times it was put on a CPU.
-    pub slices: u64,
 }
 
 impl Schedstat {
@@ -25,24 +23,29 @@ impl Schedstat {
         Self {
             run: self.run.saturating_sub(before.run),
             queued: self.queued.saturating_sub(before.queued),
-            slices: self.slices.saturating_sub(before.slices),
         }
     }
+}
+
+/// The three numbers of the text.
+#[must_use]
+pub fn numbers(text: &str) -> Option<(u64, u64, u64)> {
+    let mut words = text.split_ascii_whitespace().map(str::parse);
+    Some((
+        words.next()?.ok()?,
+        words.next()?.ok()?,
+        words.next()?.ok()?,
+    ))
 }
 
 /// Reads the file's text; nothing if it is not what it should be or nothing was counted.
 #[must_use]
 pub fn parse(text: &[u8]) -> Option<Schedstat> {
-    let text = std::str::from_utf8(text).ok()?;
-    let mut numbers = text.split_ascii_whitespace().map(str::parse::<u64>);
-    let run = Duration::from_nanos(numbers.next()?.ok()?);
-    let queued = Duration::from_nanos(numbers.next()?.ok()?);
-    let slices = numbers.next()?.ok()?;
+    let (run, queued, slices) = numbers(std::str::from_utf8(text).ok()?)?;
     // Whatever ended has run at least once.
-    (slices > 0 || !run.is_zero()).then_some(Schedstat {
-        run,
-        queued,
-        slices,
+    (slices > 0 || run > 0).then_some(Schedstat {
+        run: Duration::from_nanos(run),
+        queued: Duration::from_nanos(queued),
     })
 }
 
@@ -55,7 +58,7 @@ mod tests {
         let seen = parse(b"339187 41778 2\n").unwrap();
         assert_eq!(seen.run, Duration::from_nanos(339_187));
         assert_eq!(seen.queued, Duration::from_nanos(41_778));
-        assert_eq!(seen.slices, 2);
+        assert_eq!(numbers("339187 41778 2"), Some((339_187, 41_778, 2)));
     }
 
     #[test]
@@ -63,7 +66,7 @@ mod tests {
         let end = parse(b"500 90 5\n").unwrap();
         let since = end.since(parse(b"200 40 1\n"));
         assert_eq!(since.queued, Duration::from_nanos(50));
-        assert_eq!((since.run.as_nanos(), since.slices), (300, 4));
+        assert_eq!(since.run, Duration::from_nanos(300));
         assert_eq!(end.since(None), end);
     }
 

@@ -1,4 +1,4 @@
-//! Text of `/proc/PID/task/TID/{syscall,stat,schedstat}` understood. Pure.
+//! Text of `/proc/PID/task/TID/{syscall,stat}` understood. Pure.
 
 use crate::explain::record::{Call, CallState};
 
@@ -33,17 +33,6 @@ pub fn command(stat: &str) -> Option<&str> {
     stat.get(stat.find('(')? + 1..stat.rfind(')')?)
 }
 
-/// `schedstat`: nanoseconds on a CPU, nanoseconds in the run queue, times it ran.
-#[must_use]
-pub fn schedstat(text: &str) -> Option<(u64, u64, u64)> {
-    let mut words = text.split_ascii_whitespace().map(str::parse);
-    Some((
-        words.next()?.ok()?,
-        words.next()?.ok()?,
-        words.next()?.ok()?,
-    ))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -68,11 +57,5 @@ mod tests {
         assert_eq!(stat(text), Some(('D', 3)));
         assert_eq!(command(text), Some("a) b (c)"));
         assert_eq!(stat("17"), None);
-    }
-
-    #[test]
-    fn schedstat_text() {
-        assert_eq!(schedstat("1200 34 5"), Some((1200, 34, 5)));
-        assert_eq!(schedstat("1200 34"), None);
     }
 }

@@ -255,6 +255,10 @@ pub struct Sample {
 }
 
 impl Sample {
+    /// Keys of the fields that [`Sample::tree_cpu`] looks at.
+    pub const TREE_CPU: &'static [&'static str] =
+        &["user_s", "system_s", "orphan_cpu_s", "tree_cpu_s"];
+
     /// CPU time of the whole tree as far as it is known: the run's cgroup if it had one, otherwise
     /// the kernel's account plus the processes that came to us.
     #[must_use]
