@@ -61,10 +61,6 @@ pub(crate) fn begin() -> Result<Session, Error> {
     if !ignored(libc::SIGTSTP) {
         set_action(libc::SIGTSTP, on_suspend as *const () as usize)?;
     }
-    // A file-size limit is an error of the write, for a command what it always was.
-    if !ignored(libc::SIGXFSZ) {
-        set_action(libc::SIGXFSZ, on_wakeup as *const () as usize)?;
-    }
     set_action(libc::SIGCONT, on_continue as *const () as usize)?;
     platform::guard::begin();
     platform::adopt_orphans();

@@ -4,32 +4,18 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 
-/// `struct perf_event_attr`, `PERF_ATTR_SIZE_VER0` (`include/uapi/linux/perf_event.h`).
-#[repr(C)]
-#[derive(Default)]
-struct Attributes {
-    kind: u32,
-    size: u32,
-    config: u64,
-    sample_period: u64,
-    sample_type: u64,
-    read_format: u64,
-    flags: u64,
-    wakeup: u32,
-    breakpoint_type: u32,
-    breakpoint_address: u64,
-}
+use super::perf_event::{
+    Attributes, DISABLED, ENABLE_ON_EXEC, EXCLUDE_HV, EXCLUDE_KERNEL, INHERIT,
+};
 
 /// `PERF_TYPE_HARDWARE` is 0; these are its `PERF_COUNT_HW_*`: cycles, instructions, cache
 /// references, cache misses, branch misses.
 const EVENTS: [u64; 5] = [0, 1, 2, 3, 5];
-/// Disabled, inherited, without kernel and hypervisor, enabled on exec.
-const FLAGS: u64 = 1 | 1 << 1 | 1 << 5 | 1 << 6 | 1 << 12;
+/// Counted from exec on, with the children, in user mode.
+const FLAGS: u64 = DISABLED | INHERIT | EXCLUDE_KERNEL | EXCLUDE_HV | ENABLE_ON_EXEC;
 /// The times enabled and running follow the value.
 const TIMES: u64 = 1 | 1 << 1;
-const FLAG_FD_CLOEXEC: u64 = 1 << 3;
 
 /// One run's counters, each by itself: a machine may have some and lack others.
 #[derive(Debug)]
@@ -58,23 +44,13 @@ impl HardwareCounters {
 
 fn open(event: u64) -> io::Result<File> {
     let attributes = Attributes {
-        size: size_of::<Attributes>() as u32,
         config: event,
         read_format: TIMES,
         flags: FLAGS,
         ..Attributes::default()
     };
-    // SAFETY: the attributes are valid for the call and say their own size; 0 is this thread, the
-    // first -1 any CPU, the second no group.
-    let opened = unsafe {
-        let call = libc::SYS_perf_event_open;
-        libc::syscall(call, &raw const attributes, 0, -1, -1, FLAG_FD_CLOEXEC)
-    };
-    if opened < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: perf_event_open returned this descriptor and nobody else owns it.
-    Ok(File::from(unsafe { OwnedFd::from_raw_fd(opened as RawFd) }))
+    // 0 is this thread, -1 any CPU.
+    attributes.open(0, -1).map(File::from)
 }
 
 fn count(file: &mut File) -> Option<u64> {

@@ -3,10 +3,6 @@
 //! `kernel.perf_event_paranoid` of 2 or less, no privilege. Understanding the bytes is `probe`'s.
 
 #![allow(
-    unsafe_code,
-    reason = "perf_event_open and its rings have no safe wrapper"
-)]
-#![allow(
     clippy::cast_possible_wrap,
     reason = "process and CPU numbers stay below 2^31"
 )]
@@ -23,26 +19,45 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// `struct perf_event_attr`, `PERF_ATTR_SIZE_VER5` (`include/uapi/linux/perf_event.h`).
 #[repr(C)]
 #[derive(Default)]
-struct Attributes {
-    kind: u32,
-    size: u32,
-    config: u64,
-    sample_period: u64,
-    sample_type: u64,
-    read_format: u64,
-    flags: u64,
-    wakeup: u32,
-    bp_type: u32,
-    config1: u64,
-    config2: u64,
-    branch_sample_type: u64,
-    sample_regs_user: u64,
-    sample_stack_user: u32,
-    clockid: i32,
-    sample_regs_intr: u64,
-    aux_watermark: u32,
-    sample_max_stack: u16,
-    reserved: u16,
+pub(super) struct Attributes {
+    pub(super) kind: u32,
+    pub(super) size: u32,
+    pub(super) config: u64,
+    pub(super) sample_period: u64,
+    pub(super) sample_type: u64,
+    pub(super) read_format: u64,
+    pub(super) flags: u64,
+    pub(super) wakeup: u32,
+    pub(super) bp_type: u32,
+    pub(super) config1: u64,
+    pub(super) config2: u64,
+    pub(super) branch_sample_type: u64,
+    pub(super) sample_regs_user: u64,
+    pub(super) sample_stack_user: u32,
+    pub(super) clockid: i32,
+    pub(super) sample_regs_intr: u64,
+    pub(super) aux_watermark: u32,
+    pub(super) sample_max_stack: u16,
+    pub(super) reserved: u16,
+}
+
+impl Attributes {
+    /// Opens the event of a process on a CPU, in no group; closed on exec.
+    pub(super) fn open(&self, pid: libc::pid_t, cpu: libc::c_int) -> io::Result<OwnedFd> {
+        let attributes = Self {
+            size: size_of::<Self>() as u32,
+            ..*self
+        };
+        let call = libc::SYS_perf_event_open;
+        // SAFETY: the attributes are valid for the call and say their own size.
+        let opened =
+            unsafe { libc::syscall(call, &raw const attributes, pid, cpu, -1, FLAG_FD_CLOEXEC) };
+        if opened < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: perf_event_open returned this descriptor and nobody else owns it.
+        Ok(unsafe { OwnedFd::from_raw_fd(opened as RawFd) })
+    }
 }
 
 const TYPE_SOFTWARE: u32 = 1;
@@ -53,12 +68,12 @@ const SAMPLE_CPU: u64 = 1 << 7;
 const FLAG_FD_CLOEXEC: u64 = 1 << 3;
 
 // Bits of the flags word.
-const DISABLED: u64 = 1;
-const INHERIT: u64 = 1 << 1;
-const EXCLUDE_KERNEL: u64 = 1 << 5;
-const EXCLUDE_HV: u64 = 1 << 6;
+pub(super) const DISABLED: u64 = 1;
+pub(super) const INHERIT: u64 = 1 << 1;
+pub(super) const EXCLUDE_KERNEL: u64 = 1 << 5;
+pub(super) const EXCLUDE_HV: u64 = 1 << 6;
 const COMM: u64 = 1 << 9;
-const ENABLE_ON_EXEC: u64 = 1 << 12;
+pub(super) const ENABLE_ON_EXEC: u64 = 1 << 12;
 const TASK: u64 = 1 << 13;
 const WATERMARK: u64 = 1 << 14;
 const SAMPLE_ID_ALL: u64 = 1 << 18;
@@ -140,22 +155,7 @@ impl Ring {
         let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) }.max(4096) as usize;
         let size = pages * page;
         let attributes = attributes(if wake { 1 } else { size as u32 / 2 });
-        // SAFETY: the attribute structure is valid for the call and says its own size.
-        let file = unsafe {
-            libc::syscall(
-                libc::SYS_perf_event_open,
-                &raw const attributes,
-                pid as libc::pid_t,
-                cpu as libc::c_int,
-                -1,
-                FLAG_FD_CLOEXEC,
-            )
-        };
-        if file < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        // SAFETY: perf_event_open returned this descriptor and nobody else owns it.
-        let file = unsafe { OwnedFd::from_raw_fd(file as RawFd) };
+        let file = attributes.open(pid as libc::pid_t, cpu as libc::c_int)?;
         let protection = libc::PROT_READ | libc::PROT_WRITE;
         // SAFETY: a new mapping of the event, one control page and a power of two of data pages.
         let base = unsafe {
@@ -214,7 +214,6 @@ impl Drop for Ring {
 fn attributes(wakeup: u32) -> Attributes {
     Attributes {
         kind: TYPE_SOFTWARE,
-        size: size_of::<Attributes>() as u32,
         config: COUNT_SW_DUMMY,
         sample_period: 1,
         sample_type: SAMPLE_TID | SAMPLE_TIME | SAMPLE_CPU,
