@@ -8,9 +8,9 @@
 //! | `Spawner` | starts prepared commands with a stamp as close to exec as the system allows |
 //! | `Wakeups` | a timer that ends a blocking wait |
 //! | `Channel` | waits for the end of a process while draining its output |
-//! | `CpuMask`, `pin_to` | on which CPUs a thread may run |
+//! | `CpuMask` | on which CPUs a thread may run |
 //! | `KernelFile` | reads a small kernel file without allocating |
-//! | `schedstat`, `ignores_child_signal` | what the kernel still shows of a dead process |
+//! | `schedstat`, `stat` | what the kernel still shows of a dead process |
 //! | `adopt_orphans`, `offspring`, `newest` | processes that outlive the one that was started |
 //! | `scratch_file`, `release_pages` | a nameless file for standard error |
 //! | `perf_event::Rings` | switch records of a process tree |

@@ -1,7 +1,6 @@
 //! Traces the blocking calls of a command and its children: a seccomp filter stops only those
 //! calls, ptrace sees them begin and end. No privilege; `PTRACE_GET_SYSCALL_INFO` is Linux 5.3.
 
-#![allow(unsafe_code, reason = "ptrace has no safe wrapper in use here")]
 #![allow(
     clippy::cast_possible_wrap,
     reason = "process numbers and seconds stay below 2^31"

@@ -1,11 +1,6 @@
 //! Asks the kernel about one unix socket (`sock_diag(7)`, `NETLINK_SOCK_DIAG`, Linux 3.3): no
 //! privilege. Understanding the answer is `probe`'s.
 
-#![allow(
-    unsafe_code,
-    reason = "netlink sockets have no safe wrapper in use here"
-)]
-
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 

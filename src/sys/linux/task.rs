@@ -1,10 +1,6 @@
 //! What `/proc` and the memory of a process say about a thread that waits. Reads only.
 
 #![allow(
-    unsafe_code,
-    reason = "process_vm_readv has no safe wrapper in use here"
-)]
-#![allow(
     clippy::cast_possible_wrap,
     reason = "process numbers and seconds stay below 2^31"
 )]
