@@ -138,41 +138,38 @@ impl Schedule {
     /// The next thing to do. Each run step must be answered with [`Schedule::made`].
     pub fn step(&mut self) -> Step {
         loop {
-            let Some(group) = self.groups.front().cloned() else {
+            if self.groups.is_empty() || (self.stopping && self.stage == Stage::Begin(0)) {
                 return Step::Done;
-            };
+            }
             match self.stage {
                 Stage::Begin(at) => {
-                    if self.stopping && at == 0 {
-                        return Step::Done;
-                    }
-                    if self.stopping {
+                    let Some(benchmark) = self.member(at).filter(|_| !self.stopping) else {
                         self.stage = Stage::End(0);
                         self.groups[0].truncate(at);
                         continue;
-                    }
-                    self.stage = if at + 1 < group.len() {
+                    };
+                    self.stage = if self.member(at + 1).is_some() {
                         Stage::Begin(at + 1)
                     } else {
                         self.first_stage()
                     };
-                    return Step::Begin(group[at]);
+                    return Step::Begin(benchmark);
                 }
-                Stage::Rounds(phase) => match self.next_run(phase, &group) {
+                Stage::Rounds(phase) => match self.next_run(phase) {
                     Some(request) => return Step::Run(request),
                     None => self.stage = self.after(phase),
                 },
-                Stage::Diagnose(at) => match group.get(at).filter(|_| !self.stopping) {
+                Stage::Diagnose(at) => match self.member(at).filter(|_| !self.stopping) {
                     Some(benchmark) => {
                         self.stage = Stage::Diagnose(at + 1);
-                        return Step::Diagnose(*benchmark);
+                        return Step::Diagnose(benchmark);
                     }
                     None => self.stage = Stage::End(0),
                 },
                 Stage::End(at) => {
-                    if let Some(benchmark) = group.get(at) {
+                    if let Some(benchmark) = self.member(at) {
                         self.stage = Stage::End(at + 1);
-                        return Step::End(*benchmark);
+                        return Step::End(benchmark);
                     }
                     self.groups.pop_front();
                     self.stage = Stage::Begin(0);
@@ -180,6 +177,11 @@ impl Schedule {
                 }
             }
         }
+    }
+
+    /// A benchmark of the group that is measured now.
+    fn member(&self, place: usize) -> Option<usize> {
+        self.groups.front()?.get(place).copied()
     }
 
     fn first_stage(&mut self) -> Stage {
@@ -196,14 +198,14 @@ impl Schedule {
         }
     }
 
-    fn next_run(&mut self, phase: Phase, group: &[usize]) -> Option<Request> {
+    fn next_run(&mut self, phase: Phase) -> Option<Request> {
         if self.stopping {
             return None;
         }
         if let Some(request) = self.queue.pop_front() {
             return Some(self.numbered(request));
         }
-        self.queue_round(phase, group);
+        self.queue_round(phase);
         self.queue.pop_front().map(|request| self.numbered(request))
     }
 
@@ -218,7 +220,7 @@ impl Schedule {
         request
     }
 
-    fn queue_round(&mut self, phase: Phase, group: &[usize]) {
+    fn queue_round(&mut self, phase: Phase) {
         let (order, padding) = if let Some((order, padding)) = self.mirror.take() {
             let wanting = order
                 .into_iter()
@@ -226,8 +228,8 @@ impl Schedule {
                 .collect();
             (wanting, padding)
         } else {
+            let group = self.groups.front().into_iter().flatten();
             let mut order: Vec<usize> = group
-                .iter()
                 .copied()
                 .filter(|b| !self.has_enough(phase, *b))
                 .collect();
