@@ -81,7 +81,9 @@ pub(super) fn against(found: &Against<'_>) -> String {
     match wall.verdict {
         Verdict::Slower => text + &by_cpu(found.cpu, "slower", found.limit),
         Verdict::Faster => text + &by_cpu(found.cpu, "faster", found.limit),
-        _ if text.starts_with("no difference") => format!("{text} than {}", found.label),
+        Verdict::None if ratio.interval.is_some_and(|limits| limits.contains(1.0)) => {
+            format!("{text} than {}", found.label)
+        }
         _ => text,
     }
 }

@@ -4,7 +4,7 @@
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use super::args::{Job, Target, option};
+use super::args::{BASELINE, Job, Target};
 use super::exit::Code;
 use super::journal::{self, Journal};
 use super::message::Message;
@@ -75,7 +75,7 @@ pub(crate) fn everything(
     };
     let mut written = Written::default();
     for (format, target) in &job.outputs.exports {
-        if fitness != Fitness::Whole && option(format.id) == "--save-baseline" {
+        if fitness != Fitness::Whole && format.id == BASELINE.id {
             written.kept = true;
             continue;
         }
@@ -121,7 +121,7 @@ pub(crate) fn so_far(job: &Job, finished: &[Recording]) {
         let Target::File(path) = target else {
             return None;
         };
-        let whole = option(format.id) != "--save-baseline"
+        let whole = format.id != BASELINE.id
             && format.id != journal::FORMAT
             && !job.outputs.appends(format, path);
         // A pipe takes one document.

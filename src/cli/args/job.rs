@@ -186,15 +186,8 @@ impl Args {
         }
         self.name(&mut benchmarks, &rows, reference_first, problems);
         let mut remarks = self.remarks(&parameters, &texts);
-        let reference = chosen
-            .map(|text| (text, &benchmarks))
-            .and_then(|(text, all)| {
-                let key = all.iter().find(|one| one.command == text)?;
-                Some(key.command.clone())
-            });
         let benchmarks = distinct(benchmarks, &parameters, &mut remarks);
-        let place =
-            reference.and_then(|text| benchmarks.iter().position(|one| one.command == text));
+        let place = chosen.and_then(|text| benchmarks.iter().position(|one| one.command == text));
         (benchmarks, remarks, place.unwrap_or(0))
     }
 

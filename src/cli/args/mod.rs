@@ -16,7 +16,7 @@ use clap::Parser;
 
 use super::generate::CompletionShell;
 pub(crate) use job::Job;
-pub(crate) use output::{Outputs, Target, option};
+pub(crate) use output::{BASELINE, Outputs, Target, option};
 pub(crate) use problem::{Problem, Problems};
 
 const ABOUT: &str = "Measures how long commands take, how sure that is, and what they waited for";

@@ -191,7 +191,7 @@ pub(crate) struct Outputs {
 }
 
 /// The form of a saved baseline: everything, to be read back.
-static BASELINE: Format = Format {
+pub(crate) static BASELINE: Format = Format {
     id: "baseline",
     help: "a session for later --baseline",
     write: crate::report::json::write,
