@@ -187,7 +187,6 @@ pub static FIELDS: &[Field] = &[
     reading!("memory_stall_s", Nanoseconds, memory_stall),
     reading!("read_bytes", Bytes, read_bytes),
     reading!("write_bytes", Bytes, write_bytes),
-    reading!("tree_peak_bytes", Bytes, tree_peak),
     reading!("instructions", Count, instructions),
     reading!("cycles", Count, cycles),
     reading!("branch_misses", Count, branch_misses),

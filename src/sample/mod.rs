@@ -213,8 +213,6 @@ pub struct Readings {
     pub read_bytes: Option<u64>,
     /// Bytes sent to the disk (`/proc/PID/io`).
     pub write_bytes: Option<u64>,
-    /// Peak memory of the whole tree, from the run's own cgroup.
-    pub tree_peak: Option<u64>,
     /// Instructions retired in user mode.
     pub instructions: Option<u64>,
     /// CPU cycles in user mode.
