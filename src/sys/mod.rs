@@ -35,6 +35,7 @@ pub(crate) mod durability;
 mod error;
 pub(crate) mod files;
 pub(crate) mod host;
+mod parse;
 mod prepared;
 #[cfg(feature = "cli")]
 mod replacement;

@@ -12,6 +12,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use crate::evidence::{Availability, Missing};
+use crate::sys::parse::{Hierarchy, hierarchies_of, quota_v1, quota_v2};
 use crate::sys::unix;
 
 /// First part of the names of our groups.
@@ -19,105 +20,12 @@ const PREFIX: &str = "offbench-";
 /// How often a group that is still busy is tried to be removed.
 const TRIES: u32 = 20;
 
-/// One mounted hierarchy as we see it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Hierarchy {
-    /// Whether it is version 2.
-    pub(crate) unified: bool,
-    /// Controllers of version 1, as mounted: `cpu,cpuacct`.
-    pub(crate) controllers: String,
-    /// Where it is mounted.
-    pub(crate) mount: PathBuf,
-    /// The folder of our own group, as far as it can be seen.
-    pub(crate) own: PathBuf,
-}
-
-impl Hierarchy {
-    /// Whether version 1 carries that controller here.
-    fn has(&self, controller: &str) -> bool {
-        !self.unified && self.controllers.split(',').any(|one| one == controller)
-    }
-
-    /// Our group and those above it, as far as they can be seen.
-    fn levels(&self) -> impl Iterator<Item = &Path> {
-        self.own
-            .ancestors()
-            .take_while(|folder| folder.starts_with(&self.mount))
-    }
-}
-
-/// From `/proc/self/mountinfo` and `/proc/self/cgroup` to the hierarchies (`proc(5)`,
-/// `cgroups(7)`).
-fn parse(mounts: &str, groups: &str) -> Vec<Hierarchy> {
-    let mut found = Vec::new();
-    for line in mounts.lines() {
-        let Some((place, kind)) = line.split_once(" - ") else {
-            continue;
-        };
-        let mut place = place.split(' ').skip(3);
-        let (Some(root), Some(mount)) = (place.next(), place.next()) else {
-            continue;
-        };
-        let mut kind = kind.split(' ');
-        let unified = match kind.next() {
-            Some("cgroup2") => true,
-            Some("cgroup") => false,
-            _ => continue,
-        };
-        let options = kind.nth(1).unwrap_or_default();
-        let Some((controllers, path)) = group_of(groups, unified, options) else {
-            continue;
-        };
-        let mount = PathBuf::from(unescaped(mount));
-        found.push(Hierarchy {
-            unified,
-            controllers,
-            own: own_folder(&mount, root, &path),
-            mount,
-        });
-    }
-    found
-}
-
-/// Our line of `/proc/self/cgroup` for a mount with these options: controllers and path.
-fn group_of(groups: &str, unified: bool, options: &str) -> Option<(String, String)> {
-    let fits = |controllers: &str| {
-        if unified {
-            controllers.is_empty()
-        } else {
-            let mut all = controllers.split(',');
-            !controllers.is_empty() && all.all(|one| options.split(',').any(|have| have == one))
-        }
-    };
-    groups.lines().find_map(|line| {
-        let mut parts = line.splitn(3, ':');
-        let (_, controllers, path) = (parts.next()?, parts.next()?, parts.next()?);
-        fits(controllers).then(|| (controllers.to_owned(), path.to_owned()))
-    })
-}
-
-/// In a container the mount may show only part of the tree, and the path may count from elsewhere.
-fn own_folder(mount: &Path, root: &str, path: &str) -> PathBuf {
-    let below = Path::new(path).strip_prefix(root).ok();
-    let plain = below.filter(|below| {
-        below
-            .components()
-            .all(|part| matches!(part, std::path::Component::Normal(_)))
-    });
-    plain.map_or_else(|| mount.to_path_buf(), |below| mount.join(below))
-}
-
-/// Blanks in paths are written as `\040`.
-fn unescaped(text: &str) -> String {
-    text.replace("\\040", " ").replace("\\011", "\t")
-}
-
 /// The hierarchies mounted here, as they were when first asked for.
 pub(crate) fn hierarchies() -> &'static [Hierarchy] {
     static KNOWN: OnceLock<Vec<Hierarchy>> = OnceLock::new();
     KNOWN.get_or_init(|| {
         let read = |path| fs::read_to_string(path).unwrap_or_default();
-        let mut all = parse(&read("/proc/self/mountinfo"), &read("/proc/self/cgroup"));
+        let mut all = hierarchies_of(&read("/proc/self/mountinfo"), &read("/proc/self/cgroup"));
         for one in &mut all {
             if !one.own.is_dir() {
                 one.own.clone_from(&one.mount);
@@ -165,19 +73,6 @@ fn limit_of(folder: &Path, unified: bool) -> Option<f64> {
         return quota_v2(&text("cpu.max")?);
     }
     quota_v1(&text("cpu.cfs_quota_us")?, &text("cpu.cfs_period_us")?)
-}
-
-/// `max 100000` or `20000 100000`.
-fn quota_v2(text: &str) -> Option<f64> {
-    let (quota, period) = text.trim().split_once(' ')?;
-    quota_v1(quota, period)
-}
-
-/// A negative quota is none.
-fn quota_v1(quota: &str, period: &str) -> Option<f64> {
-    let quota: f64 = quota.trim().parse().ok()?;
-    let period: f64 = period.trim().parse().ok()?;
-    (quota > 0.0 && period > 0.0).then(|| quota / period)
 }
 
 /// A limit of memory on our group or one above it, the tightest.
@@ -420,55 +315,6 @@ fn refused(parent: &Path, error: &io::Error) -> Missing {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const HYBRID: &str = "\
-31 23 0:28 / /sys/fs/cgroup rw,relatime - tmpfs tmpfs rw,mode=755
-32 31 0:29 / /sys/fs/cgroup/cpu rw,relatime - cgroup cgroup rw,cpu
-33 31 0:30 / /sys/fs/cgroup/cpuacct rw,relatime - cgroup cgroup rw,cpuacct
-40 31 0:37 / /sys/fs/cgroup/systemd rw,relatime - cgroup cgroup rw,name=systemd
-41 31 0:38 / /sys/fs/cgroup/unified rw,relatime shared:9 - cgroup2 cgroup2 rw
-";
-    const GROUPS: &str = "9:name=systemd:/\n2:cpuacct:/a/b\n1:cpu:/limited\n0::/x\n";
-
-    #[test]
-    fn both_versions_beside_each_other() {
-        let all = parse(HYBRID, GROUPS);
-        let owns: Vec<_> = all.iter().map(|one| one.own.to_str().unwrap()).collect();
-        assert_eq!(
-            owns,
-            [
-                "/sys/fs/cgroup/cpu/limited",
-                "/sys/fs/cgroup/cpuacct/a/b",
-                "/sys/fs/cgroup/systemd/",
-                "/sys/fs/cgroup/unified/x"
-            ]
-        );
-        let levels: Vec<_> = all[1].levels().collect();
-        assert_eq!(levels.len(), 3);
-        assert!(all[3].unified && all[1].has("cpuacct") && !all[1].has("cpu"));
-    }
-
-    #[test]
-    fn a_container_sees_only_its_part() {
-        // Docker with version 1 and the host's namespace: the mount's root is the container.
-        let mounts =
-            "9 8 0:2 /docker/ab /sys/fs/cgroup/cpu,cpuacct ro - cgroup cgroup rw,cpu,cpuacct\n";
-        let all = parse(mounts, "4:cpu,cpuacct:/docker/ab\n");
-        assert_eq!(all[0].own, Path::new("/sys/fs/cgroup/cpu,cpuacct"));
-        assert_eq!(all[0].controllers, "cpu,cpuacct");
-        // A path that leads out of what is mounted.
-        let mounts = "9 8 0:2 / /sys/fs/cgroup ro - cgroup2 cgroup rw\n";
-        let all = parse(mounts, "0::/../../other\n");
-        assert_eq!(all[0].own, Path::new("/sys/fs/cgroup"));
-    }
-
-    #[test]
-    fn limits_of_both_versions() {
-        assert_eq!(quota_v2("max 100000\n"), None);
-        assert_eq!(quota_v2("20000 100000\n"), Some(0.2));
-        assert_eq!(quota_v1("-1\n", "100000\n"), None);
-        assert_eq!(quota_v1("150000\n", "100000\n"), Some(1.5));
-    }
 
     #[test]
     fn a_refusal_has_a_reason_and_a_remedy() {

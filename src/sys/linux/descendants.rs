@@ -4,11 +4,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-/// One process: its parent, and whether it is dead already.
-struct Member {
-    parent: i32,
-    dead: bool,
-}
+use crate::sys::parse::{Member, member};
 
 /// Process ids of everything alive below us with an id above `after`, and whose parents up to us
 /// have such ids too.
@@ -49,28 +45,4 @@ fn members(after: i32) -> BTreeMap<i32, Member> {
         .filter(|pid: &i32| *pid > after)
         .filter_map(|pid| Some((pid, member(&fs::read(format!("/proc/{pid}/stat")).ok()?)?)))
         .collect()
-}
-
-/// Reads `/proc/PID/stat`: the name in brackets may hold anything, so fields count from the last.
-fn member(stat: &[u8]) -> Option<Member> {
-    let end = stat.iter().rposition(|byte| *byte == b')')?;
-    let rest = std::str::from_utf8(stat.get(end + 1..)?).ok()?;
-    let mut fields = rest.split_ascii_whitespace();
-    let state = fields.next()?;
-    Some(Member {
-        dead: matches!(state, "Z" | "X" | "x"),
-        parent: fields.next()?.parse().ok()?,
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_do_not_confuse() {
-        let member = member(b"7 (a) Z 1 (b) S 42 7 7 0 -1").unwrap();
-        assert!(!member.dead);
-        assert_eq!(member.parent, 42);
-    }
 }

@@ -6,6 +6,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use super::cgroup::hierarchies;
+use crate::sys::parse::Hierarchy;
 use crate::sys::unix;
 
 /// The first line of a file, without surrounding blanks.
@@ -33,11 +35,14 @@ pub(crate) fn process_limit() -> Option<u64> {
     own.into_iter().chain(group_process_limit()).min()
 }
 
-/// How many processes our own cgroup may hold.
+/// How many processes our own cgroup and those above it may hold.
 fn group_process_limit() -> Option<u64> {
-    let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
-    let own = groups.lines().find_map(|line| line.strip_prefix("0::"))?;
-    line(format!("/sys/fs/cgroup{own}/pids.max"))?.parse().ok()
+    let all = hierarchies().iter();
+    let counting = all.filter(|one| one.unified || one.has("pids"));
+    let limits = counting.flat_map(Hierarchy::levels);
+    limits
+        .filter_map(|folder| line(folder.join("pids.max"))?.parse().ok())
+        .min()
 }
 
 /// Everything else that bears on a measurement.
