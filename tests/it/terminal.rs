@@ -42,7 +42,7 @@ impl Terminal {
         unsafe {
             command.pre_exec(|| {
                 nix::unistd::setsid()?;
-                nix::libc::ioctl(0, nix::libc::TIOCSCTTY, 0);
+                nix::libc::ioctl(0, nix::libc::TIOCSCTTY as _, 0);
                 Ok(())
             });
         }
