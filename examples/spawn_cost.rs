@@ -16,8 +16,7 @@ use std::ffi::OsString;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use offbench::plan::{Benchmark, Hooks, IgnoreFailure, Input, Invocation, Output};
-use offbench::plan::{Explain, Limits, Order, Placement, Plan};
+use offbench::plan::{Benchmark, IgnoreFailure, Plan};
 use offbench::run::executor::{Executor, ProcessExecutor, Request};
 use offbench::run::{SystemClock, session};
 use offbench::sample::Phase;
@@ -27,31 +26,9 @@ const BLOCK: usize = 10;
 
 fn plan(words: Vec<OsString>) -> Plan {
     Plan {
-        benchmarks: vec![Benchmark {
-            command: OsString::new(),
-            invocation: Invocation::Direct(words),
-            name: None,
-            parameters: std::collections::BTreeMap::new(),
-            env: Vec::new(),
-            cwd: None,
-            input: Input::Null,
-            output: Output::Null,
-            hooks: Hooks::default(),
-        }],
-        limits: Limits::default(),
-        order: Order::Rounds,
-        seed: 1,
-        timeout: None,
-        sleep: Duration::ZERO,
         ignore_failure: IgnoreFailure::All,
-        placement: Placement::Free,
-        wait_descendants: false,
-        counters: false,
-        check_output: false,
-        expect_wait: false,
-        explain: Explain::Never,
-        trace: false,
         environment: std::env::vars_os().collect(),
+        ..Plan::of(vec![Benchmark::direct(words)])
     }
 }
 

@@ -67,6 +67,24 @@ pub struct Benchmark {
     pub hooks: Hooks,
 }
 
+impl Benchmark {
+    /// Words that are executed as they are, with nothing around them.
+    #[must_use]
+    pub fn direct(words: Vec<OsString>) -> Self {
+        Self {
+            command: words::join(&words),
+            invocation: Invocation::Direct(words),
+            name: None,
+            parameters: BTreeMap::new(),
+            env: Vec::new(),
+            cwd: None,
+            input: Input::default(),
+            output: Output::default(),
+            hooks: Hooks::default(),
+        }
+    }
+}
+
 /// Which failures of the command do not stop its benchmark.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum IgnoreFailure {
@@ -151,4 +169,28 @@ pub struct Plan {
     pub trace: bool,
     /// Environment of the commands before [`Benchmark::env`].
     pub environment: Vec<(OsString, OsString)>,
+}
+
+impl Plan {
+    /// A plan in which nothing is asked for but the benchmarks: no variables, no diagnostic runs.
+    #[must_use]
+    pub fn of(benchmarks: Vec<Benchmark>) -> Self {
+        Self {
+            benchmarks,
+            limits: Limits::default(),
+            order: Order::default(),
+            seed: 1,
+            timeout: None,
+            sleep: Duration::ZERO,
+            ignore_failure: IgnoreFailure::default(),
+            placement: Placement::Free,
+            wait_descendants: false,
+            counters: false,
+            check_output: false,
+            expect_wait: false,
+            explain: Explain::Never,
+            trace: false,
+            environment: Vec::new(),
+        }
+    }
 }

@@ -4,9 +4,7 @@ use std::cell::Cell;
 use std::time::Duration;
 
 use super::*;
-use crate::plan::{
-    Benchmark, Hooks, IgnoreFailure, Input, Invocation, Limits, Order, Output, Warmup,
-};
+use crate::plan::{Benchmark, IgnoreFailure, Limits, Order, Warmup};
 
 struct ManualClock(Cell<Duration>);
 
@@ -117,33 +115,11 @@ impl Observer for Deaf {
 }
 
 fn plan(count: usize, limits: Limits) -> Plan {
-    let benchmark = Benchmark {
-        command: "true".into(),
-        invocation: Invocation::Direct(vec!["true".into()]),
-        name: None,
-        parameters: std::collections::BTreeMap::new(),
-        env: Vec::new(),
-        cwd: None,
-        input: Input::Null,
-        output: Output::Null,
-        hooks: Hooks::default(),
-    };
+    let benchmark = Benchmark::direct(vec!["true".into()]);
     Plan {
-        benchmarks: vec![benchmark; count],
         limits,
-        order: Order::Rounds,
         seed: 7,
-        timeout: None,
-        sleep: Duration::ZERO,
-        ignore_failure: IgnoreFailure::Never,
-        placement: crate::plan::Placement::Free,
-        wait_descendants: false,
-        counters: false,
-        check_output: false,
-        expect_wait: false,
-        explain: crate::plan::Explain::Never,
-        trace: false,
-        environment: Vec::new(),
+        ..Plan::of(vec![benchmark; count])
     }
 }
 

@@ -5,8 +5,7 @@ use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 use super::*;
-use crate::plan::{Benchmark, Explain, Hooks, IgnoreFailure, Input, Invocation};
-use crate::plan::{Limits, Order, Output, Placement, Plan};
+use crate::plan::{Benchmark, IgnoreFailure, Input, Output, Placement, Plan};
 use crate::run::clock::SystemClock;
 use crate::sample::Outcome;
 use crate::sys::files::tests::Folder;
@@ -40,17 +39,7 @@ fn words(words: &[&str]) -> Vec<std::ffi::OsString> {
 }
 
 fn benchmark(all: &[&str]) -> Benchmark {
-    Benchmark {
-        command: all.join(" ").into(),
-        invocation: Invocation::Direct(words(all)),
-        name: None,
-        parameters: std::collections::BTreeMap::new(),
-        env: Vec::new(),
-        cwd: None,
-        input: Input::Null,
-        output: Output::Null,
-        hooks: Hooks::default(),
-    }
+    Benchmark::direct(words(all))
 }
 
 #[allow(
@@ -60,21 +49,9 @@ fn benchmark(all: &[&str]) -> Benchmark {
 fn lab(all: &[&str]) -> Lab {
     let path = std::env::vars_os().filter(|(name, _)| name == "PATH");
     let plan = Plan {
-        benchmarks: vec![benchmark(all)],
-        limits: Limits::default(),
-        order: Order::Rounds,
-        seed: 1,
-        timeout: None,
-        sleep: Duration::ZERO,
         ignore_failure: IgnoreFailure::All,
-        placement: Placement::Free,
-        wait_descendants: false,
-        counters: false,
-        check_output: false,
-        expect_wait: false,
-        explain: Explain::Never,
-        trace: false,
         environment: path.collect(),
+        ..Plan::of(vec![benchmark(all)])
     };
     let alone = ALONE
         .lock()
