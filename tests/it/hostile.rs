@@ -200,7 +200,7 @@ fn what_prepare_began_is_taken_down_whatever_became_of_it() {
     for (script, code) in [
         (format!("$T {hooks} --prepare 'exit 3' true"), 1),
         (
-            format!("timeout 2 $T {hooks} --prepare 'sleep 20' true"),
+            format!("timeout 0.5 $T {hooks} --prepare 'sleep 20' true"),
             124,
         ),
     ] {

@@ -13,7 +13,7 @@ use crate::plan::{Benchmark, Output};
 use crate::sys::files::Kept;
 use crate::sys::platform::{Spawner, Wakeups};
 use crate::sys::unix::{self, Ended, Launch};
-use crate::sys::{self, Environment, Prepared, Slots};
+use crate::sys::{self, Environment, Prepared, Slots, session};
 
 /// One of the four.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,6 +123,7 @@ impl Hook {
             held: false,
         };
         means.slots.set_padding(None);
+        session::let_request_pass();
         let mut vigil = Vigil::new(means.wakeups, Rhythm::new(false, None));
         let started = means
             .spawner
