@@ -216,6 +216,12 @@ fn share(said: &Value, cause: &str) -> f64 {
     of.map(seconds).sum::<f64>() / all.max(1e-9)
 }
 
+/// Share of the wall time in which every thread was blocked.
+fn idle_share(said: &Value) -> f64 {
+    let part = |name: &str| said["explain"][name].as_f64().expect(name);
+    part("idle") / part("wall")
+}
+
 fn first_detail(said: &Value) -> &str {
     said["explain"]["waits"][0]["detail"].as_str().unwrap_or("")
 }
@@ -311,16 +317,45 @@ fn a_nap_under_a_lock_is_a_sleep_and_no_lock() {
 fn a_pipe_whose_writer_sleeps_is_a_sleep_and_no_pipe() {
     let _turn = alone();
     assert_waits_for(&["pipe-nap", "80"], "sleep", "nanosleep");
+    for setting in settings() {
+        explained(setting, &["pipe-nap", "80"], |said| {
+            share(said, "sleep") > 0.95
+        });
+    }
+}
+
+#[test]
+fn who_waits_for_a_daemon_that_computes_is_not_idle() {
+    let _turn = alone();
+    for setting in settings() {
+        explained(setting, &["daemon", "80"], |said| idle_share(said) < 0.1);
+    }
+}
+
+#[test]
+fn who_waits_for_short_programs_that_compute_is_not_idle() {
+    let _turn = alone();
+    for setting in settings() {
+        explained(setting, &["start-many", "30", "3"], |said| {
+            idle_share(said) < 0.15
+        });
+    }
 }
 
 #[test]
 fn a_sleep_behind_more_cpu_than_wall_is_found() {
     let _turn = alone();
     let words = ["parallel-then-sleep", "40", "60"];
+    let idle = |said: &Value| said["explain"]["idle"].as_f64().unwrap();
+    for setting in settings() {
+        explained(setting, &words, |said| {
+            share(said, "sleep") > 0.9 && (0.055..0.08).contains(&idle(said))
+        });
+    }
     let (said, screen) = settled(RECORDS, ALWAYS, &words, |said, _| {
         share(said, "sleep") > 0.8
     });
-    let idle = said["explain"]["idle"].as_f64().unwrap();
+    let idle = idle(&said);
     assert!((0.05..0.2).contains(&idle), "{said:#}");
     // On a busy machine idle time is a smaller part, and no finding.
     let wall = said["explain"]["wall"].as_f64().unwrap();
@@ -414,10 +449,7 @@ fn a_stopped_process_is_told_from_its_waits() {
 fn computing_is_no_wait() {
     let _turn = alone();
     for setting in settings() {
-        explained(setting, &["burn", "60"], |said| {
-            let part = |name: &str| said["explain"][name].as_f64().unwrap();
-            part("idle") < 0.1 * part("wall")
-        });
+        explained(setting, &["burn", "60"], |said| idle_share(said) < 0.1);
     }
 }
 

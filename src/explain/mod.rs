@@ -1,6 +1,7 @@
 //! From switch records and looks at threads to an attribution of wall time: how long the command was
 //! busy, queued and idle, and which wait the idle time is blamed on. Pure: reads nothing.
 
+mod accounts;
 pub mod blame;
 pub mod calls;
 pub mod log;

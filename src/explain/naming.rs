@@ -99,7 +99,9 @@ pub fn name(arch: Arch, look: &Look) -> Option<Named> {
                 None => unlisted(call.number, state, wchan),
             };
             // The bare name of a call that does many things says nothing.
-            let says = named.cause != Cause::Unknown || wchan.is_some() || target.is_some();
+            let says = named.cause != Cause::Unknown
+                || wchan.is_some()
+                || (target.is_some() && state.is_some());
             says.then_some(named)
         }
         Some(CallState::Outside) => outside(state, wchan),

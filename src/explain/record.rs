@@ -135,6 +135,14 @@ impl Look {
         }
     }
 
+    /// Whether the thread has ended and is only not reaped.
+    #[must_use]
+    pub fn ended(&self) -> bool {
+        self.state
+            .as_ref()
+            .is_some_and(|state| matches!(state.value, 'Z' | 'X'))
+    }
+
     /// Whether the thread was seen stopped by a signal or a debugger.
     #[must_use]
     pub fn stopped(&self) -> bool {

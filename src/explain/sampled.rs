@@ -3,20 +3,35 @@
 
 use std::collections::HashMap;
 
+use super::accounts::Accounts;
 use super::blame::rank;
 use super::calls::Arch;
 use super::naming::{Named, name};
 use super::record::Look;
+
+/// What a thread was seen to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Sight {
+    /// It runs or is ready to.
+    Runs,
+    /// It is blocked in the same wait as when it was last looked at.
+    Still,
+    /// It is blocked, and this is what it waits for.
+    Waits(Look),
+    /// It is blocked; nobody looked in what.
+    Blocked,
+}
 
 /// What one tick saw of one thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Glance {
     /// The thread.
     pub tid: u32,
-    /// Its time on a CPU so far and its run-queue time so far, nanoseconds (`schedstat`).
+    /// Its time on a CPU so far and its run-queue time so far, nanoseconds (`schedstat`). Exact
+    /// while it is blocked.
     pub account: Option<(u64, u64)>,
-    /// What it waits for; `None` if it still waits as at the tick before.
-    pub look: Option<Look>,
+    /// What it does.
+    pub sight: Sight,
 }
 
 /// The estimate of a whole run.
@@ -42,14 +57,13 @@ pub struct Estimate {
 #[derive(Debug)]
 pub struct Sampled {
     arch: Arch,
+    root: u32,
     start: u64,
     last: u64,
     active: f64,
     idle: f64,
     queue_weight: Vec<(f64, u32)>,
-    accounts: HashMap<u32, (u64, u64)>,
-    run: f64,
-    delay: f64,
+    accounts: Accounts,
     waiting: HashMap<u32, Option<Named>>,
     waits: HashMap<Named, (f64, u64)>,
     unnamed: f64,
@@ -57,19 +71,18 @@ pub struct Sampled {
 }
 
 impl Sampled {
-    /// A run that began at that time.
+    /// A run that began at that time, with its first thread and what that had on its account then.
     #[must_use]
-    pub fn new(arch: Arch, start: u64) -> Self {
+    pub fn new(arch: Arch, start: u64, first: (u32, (u64, u64))) -> Self {
         Self {
             arch,
+            root: first.0,
             start,
             last: start,
             active: 0.0,
             idle: 0.0,
             queue_weight: Vec::new(),
-            accounts: HashMap::new(),
-            run: 0.0,
-            delay: 0.0,
+            accounts: Accounts::new(start, first),
             waiting: HashMap::new(),
             waits: HashMap::new(),
             unnamed: 0.0,
@@ -77,31 +90,33 @@ impl Sampled {
         }
     }
 
-    /// Takes what one tick saw; it stands for the time since the tick before.
-    pub fn tick(&mut self, time: u64, glances: Vec<Glance>) {
+    /// Takes what one tick saw; it stands for the time since the tick before. It is `idle` if all
+    /// threads were blocked at the same time.
+    pub fn tick(&mut self, time: u64, idle: bool, glances: Vec<Glance>) {
         let passed = time.saturating_sub(self.last) as f64;
         self.last = self.last.max(time);
         self.threads_most = self.threads_most.max(glances.len() as u64);
+        self.accounts.take(&glances);
         let mut ready = 0;
         let mut worst: Option<Named> = None;
         let mut waiting = HashMap::with_capacity(glances.len());
-        for glance in glances {
-            self.account(&glance);
-            if glance.look.as_ref().is_some_and(Look::runs) {
-                ready += 1;
-                continue;
-            }
-            let named = match &glance.look {
-                Some(look) => name(self.arch, look),
-                None => self.waiting.remove(&glance.tid).flatten(),
+        for Glance { tid, sight, .. } in glances {
+            let named = match sight {
+                Sight::Runs => {
+                    ready += 1;
+                    continue;
+                }
+                Sight::Blocked => None,
+                Sight::Waits(look) => name(self.arch, &look),
+                Sight::Still => self.waiting.remove(&tid).flatten(),
             };
             worst = graver(worst, named.clone());
-            waiting.insert(glance.tid, named);
+            waiting.insert(tid, named);
         }
-        let idle = ready == 0 && !waiting.is_empty();
         self.waiting = waiting;
         if idle {
             self.wait(passed, worst);
+            self.accounts.settle(time);
         } else {
             self.active += passed;
             self.queue_weight.push((passed, ready.max(1)));
@@ -119,79 +134,65 @@ impl Sampled {
         }
     }
 
-    fn account(&mut self, glance: &Glance) {
-        if let Some(now) = glance.account {
-            let before = self.accounts.insert(glance.tid, now).unwrap_or(now);
-            self.run += now.0.saturating_sub(before.0) as f64;
-            self.delay += now.1.saturating_sub(before.1) as f64;
-        }
-    }
-
-    /// Ends the run. `main` is the final account of its first thread. Of a command with one thread
-    /// that account is exact; of others the split of active time into busy and queued is a
+    /// Ends the run. `main` is the final account of its first thread. Ticks say how much of the
+    /// time was active, accounts between which bounds that must lie: of a command in which one
+    /// thread runs at a time the bounds meet. The split of active time into busy and queued is a
     /// probability: all ready threads queue at once.
     #[must_use]
     pub fn finish(mut self, end: u64, main: Option<(u64, u64)>) -> Estimate {
-        let wall = end.saturating_sub(self.start) as f64;
-        let (busy, queued) = match main {
-            Some((run, delay)) if self.threads_most <= 1 => {
-                self.run = run as f64;
-                let busy = (run as f64).min(wall);
-                (busy, (delay as f64).min(wall - busy))
-            }
-            _ => self.split(wall),
-        };
-        let idle = wall - busy - queued;
-        let seen = self.idle;
-        let scale = if seen > 0.0 { idle / seen } else { 0.0 };
-        let mut waits: Vec<_> = self
-            .waits
-            .into_iter()
-            .map(|(named, (amount, ticks))| (named, amount * scale, ticks))
-            .collect();
-        waits.sort_by(|a, b| b.1.total_cmp(&a.1));
-        let unnamed = if seen > 0.0 {
-            self.unnamed * scale
-        } else {
-            idle
-        };
-        let on_cpu = self.run.max(busy);
-        let threads_most = self.threads_most.max(1);
-        Estimate {
-            busy,
-            queued,
-            idle,
-            on_cpu,
-            threads_most,
-            waits,
-            unnamed,
-        }
-    }
-
-    fn split(&self, wall: f64) -> (f64, f64) {
+        let end = end.max(self.last);
+        let wall = (end - self.start) as f64;
+        self.accounts.end(self.root, main, end);
         let spent = self.active + self.idle;
         let active = if spent > 0.0 {
             self.active * wall / spent
         } else {
             wall
         };
-        let accounted = self.run + self.delay;
-        let queueing = if accounted > 0.0 {
-            self.delay / accounted
+        let active = self.accounts.active.hold(active).min(wall);
+        let busy = active * (1.0 - self.queued_share());
+        let busy = self.accounts.run.hold(busy).min(active);
+        let idle = wall - active;
+        let scale = if self.idle > 0.0 {
+            idle / self.idle
         } else {
             0.0
         };
+        let mut waits: Vec<_> = self
+            .waits
+            .into_iter()
+            .map(|(named, (amount, ticks))| (named, amount * scale, ticks))
+            .collect();
+        waits.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let unnamed = if self.idle > 0.0 {
+            self.unnamed * scale
+        } else {
+            idle
+        };
+        Estimate {
+            busy,
+            queued: active - busy,
+            idle,
+            on_cpu: self.accounts.total_run.max(busy),
+            threads_most: self.threads_most.max(1),
+            waits,
+            unnamed,
+        }
+    }
+
+    /// Share of the active time in which every ready thread queued.
+    fn queued_share(&self) -> f64 {
+        let (run, delay) = (self.accounts.total_run, self.accounts.total_delay);
+        if self.active <= 0.0 || run + delay <= 0.0 {
+            return 0.0;
+        }
+        let queueing = delay / (run + delay);
         let queued: f64 = self
             .queue_weight
             .iter()
             .map(|&(passed, ready)| passed * queueing.powf(f64::from(ready)))
             .sum();
-        let queued = if self.active > 0.0 {
-            queued / self.active * active
-        } else {
-            0.0
-        };
-        (active - queued, queued)
+        queued / self.active
     }
 }
 
@@ -202,3 +203,7 @@ fn graver(a: Option<Named>, b: Option<Named>) -> Option<Named> {
         (a, b) => a.or(b),
     }
 }
+
+#[cfg(test)]
+#[path = "sampled_tests.rs"]
+mod tests;

@@ -1,9 +1,5 @@
-//! Many runs to one attribution; the sampler alone.
+//! Many runs to one attribution.
 
-#![allow(clippy::unnecessary_wraps, reason = "looks are optional")]
-
-use super::record::{Call, CallState, Look, Read};
-use super::sampled::{Glance, Sampled};
 use super::*;
 
 fn named(cause: Cause, detail: &str, place: Option<&str>) -> Named {
@@ -91,96 +87,4 @@ fn the_number_of_runs_follows_the_idle_ticks() {
     assert_eq!(wanted(0, 1000.0, 30, 10_000), 20, "nothing known yet");
     assert_eq!(wanted(50, 1000.0, 300, 1000), 1, "half the measuring time");
     assert_eq!(wanted(50, 1000.0, 300, 0), 1, "at least one");
-}
-
-fn glance(tid: u32, account: (u64, u64), look: Option<Look>) -> Glance {
-    Glance {
-        tid,
-        account: Some(account),
-        look,
-    }
-}
-
-fn look(number: Option<i64>, state: char) -> Option<Look> {
-    let call = match number {
-        Some(number) => CallState::In(Call {
-            number,
-            args: [0; 6],
-        }),
-        None => CallState::Running,
-    };
-    let read = Read { at: 0, value: call };
-    Some(Look {
-        call: Some(read),
-        state: Some(Read {
-            at: 0,
-            value: state,
-        }),
-        ..Look::default()
-    })
-}
-
-/// ```text
-/// 1  |=====…………|      runs 50 ms, then sleeps 50 ms: 10 ticks of 10 ms
-/// ```
-#[test]
-fn a_single_thread_is_exact_by_its_final_account() {
-    let mut sampled = Sampled::new(Arch::X86_64, 0);
-    for tick in 1..=10 {
-        let at = tick * 10_000_000;
-        let seen = match tick {
-            ..=5 => look(None, 'R'),
-            6 => look(Some(230), 'S'),
-            _ => None, // still the same wait
-        };
-        sampled.tick(at, vec![glance(1, (at.min(50_000_000), 0), seen)]);
-    }
-    let made = sampled.finish(100_000_000, Some((48_000_000, 3_000_000)));
-    assert_eq!((made.busy, made.queued, made.idle), (48e6, 3e6, 49e6));
-    assert_eq!(made.waits.len(), 1);
-    assert_eq!(made.waits[0].0.cause, Cause::Sleep);
-    assert!((made.waits[0].1 - 49e6).abs() < 1.0 && made.unnamed == 0.0);
-}
-
-/// ```text
-/// 1  |………………|   main joins (futex)
-/// 2  |………………|   sleeps: blamed, though nobody saw who ended the wait
-/// 3  |……====|   flushes, then runs: busy
-/// ```
-#[test]
-fn without_records_the_ranking_decides() {
-    let mut sampled = Sampled::new(Arch::X86_64, 0);
-    for tick in 1..=4 {
-        let third = if tick < 3 {
-            look(Some(74), 'D')
-        } else {
-            look(None, 'R')
-        };
-        let run = if tick < 3 { 0 } else { (tick - 2) * 1000 };
-        let threads = vec![
-            glance(1, (0, 0), look(Some(202), 'S')),
-            glance(2, (0, 0), look(Some(230), 'S')),
-            glance(3, (run, 0), third),
-        ];
-        sampled.tick(tick * 1000, threads);
-    }
-    let made = sampled.finish(4000, Some((10, 0)));
-    assert_eq!((made.busy, made.queued, made.idle), (2000.0, 0.0, 2000.0));
-    assert_eq!(made.waits.len(), 1);
-    assert_eq!(made.waits[0].0.cause, Cause::DiskFlush);
-    assert_eq!(made.threads_most, 3);
-}
-
-#[test]
-fn every_tick_unnamed_is_said_so() {
-    let mut sampled = Sampled::new(Arch::X86_64, 0);
-    let unknown = Some(Look {
-        state: Some(Read { at: 0, value: 'S' }),
-        ..Look::default()
-    });
-    sampled.tick(1000, vec![glance(1, (0, 0), unknown)]);
-    let made = sampled.finish(1000, None);
-    assert_eq!((made.idle, made.unnamed), (1000.0, 1000.0));
-    let nothing = Sampled::new(Arch::X86_64, 0).finish(500, None);
-    assert_eq!((nothing.busy, nothing.idle), (500.0, 0.0));
 }

@@ -7,8 +7,9 @@ use std::os::fd::RawFd;
 use std::path::Path;
 use std::time::Duration;
 
+use super::glancer::Glancer;
 use super::reader::Reader;
-use super::sampler::{Glancer, Recorder, Run};
+use super::sampler::{Recorder, Run};
 use crate::evidence::{Availability, Missing};
 use crate::explain::{ExplainedRun, Pass, attribute, needs_switch_pass, runs_wanted};
 use crate::sample::Attribution;
@@ -150,7 +151,8 @@ impl Explainer {
             ))),
             Err(limit) => {
                 self.limits.push(limit);
-                View::Glances(Box::new(Glancer::new(arch, period)))
+                let glancer = Glancer::new(arch, period, pid as u32, &mut self.reader);
+                View::Glances(Box::new(glancer))
             }
         };
     }

@@ -10,6 +10,7 @@ pub mod cpu_stat;
 pub mod descriptor;
 pub mod explain;
 mod facts;
+mod glancer;
 pub mod hugepages;
 pub mod io;
 pub(crate) mod machine;
@@ -27,6 +28,7 @@ mod table;
 pub mod task;
 pub mod taskstats;
 pub mod trace;
+mod tree;
 pub mod vmstat;
 
 use crate::explain::Arch;

@@ -15,6 +15,17 @@ const KEPT: usize = 48;
 /// Descriptors of a poll set or an epoll set that are looked up.
 const SET_LIMIT: usize = 8;
 
+/// What a thread does, without the details of its wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stance {
+    /// It runs or is ready to.
+    Runs,
+    /// It is blocked, in that system call where that may be read.
+    Blocked(Option<Call>),
+    /// It has ended and is only not reaped.
+    Ended,
+}
+
 /// Reads threads of one command.
 #[derive(Debug)]
 pub(crate) struct Reader {
@@ -82,6 +93,45 @@ impl Reader {
         let wchan = self.read(pid, tid, Text::Wchan, |text| Some(text.to_string()));
         look.wchan = wchan.unwrap_or(None);
         Some(look)
+    }
+
+    /// What a thread does; `None` if it is gone.
+    pub(crate) fn stance(&mut self, pid: u32, tid: u32) -> Option<Stance> {
+        match self.read(pid, tid, Text::Syscall, task::syscall) {
+            Ok(Some(Read { value, .. })) => match value {
+                CallState::Running => return Some(Stance::Runs),
+                CallState::In(call) => return Some(Stance::Blocked(Some(call))),
+                CallState::Outside => {}
+            },
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => self.refused += 1,
+            _ => {}
+        }
+        let state = self.read(pid, tid, Text::Stat, |text| Some(task::stat(text)?.0));
+        match state.ok()??.value {
+            'Z' | 'X' => Some(Stance::Ended),
+            'R' => Some(Stance::Runs),
+            _ => Some(Stance::Blocked(None)),
+        }
+    }
+
+    /// A look at a call that is over, if it names its wait without what only the wait itself shows:
+    /// a descriptor outlives the call, what lies in memory may not.
+    pub(crate) fn bare(&mut self, pid: u32, call: Call) -> Option<Look> {
+        let lasting = matches!(
+            wanted(self.arch, &call),
+            Wanted::Nothing | Wanted::Descriptor(_) | Wanted::Lock(_)
+        );
+        let target = lasting.then(|| self.target(pid, call))?;
+        let at = sys::now();
+        Some(Look {
+            begun: at,
+            call: Some(Read {
+                at,
+                value: CallState::In(call),
+            }),
+            target: target.map(|value| Read { at, value }),
+            ..Look::default()
+        })
     }
 
     /// On-CPU time, run-queue time and number of stretches of a thread.

@@ -1,22 +1,16 @@
-//! Watches a running command: with switch records (looks in ticks or at every switch) and without.
-//! The thread that waits for the command also looks, so nothing runs beside it.
+//! Watches a running command with switch records: looks in ticks or at every switch. The thread that
+//! waits for the command also looks, so nothing runs beside it.
 
-use std::collections::HashMap;
 use std::os::fd::RawFd;
 use std::time::Duration;
 
 use super::reader::Reader;
 use super::switches::Merge;
-use super::task;
 use crate::explain::log::Log;
-use crate::explain::record::{CallState, Look, Read};
-use crate::explain::sampled::{Estimate, Glance, Sampled};
 use crate::explain::timeline::{Timeline, Unseen};
 use crate::explain::{Arch, Pass};
 use crate::sys::{self, Rings};
 
-/// How often the tree of processes is read without switch records.
-const WALK_PERIOD: u64 = 5_000_000;
 /// At every switch: how long one look may take, and when to look if nothing is switched.
 const LONGEST_LOOK: u64 = 5_000_000;
 /// At every switch: so many looks suffice for the shares; the rest of the run is left alone.
@@ -25,14 +19,14 @@ const MOST_LOOKS: u64 = 20_000;
 /// When to look next: one period on average, jittered so that a periodic command is not always
 /// met at the same place.
 #[derive(Debug)]
-struct Ticker {
+pub(super) struct Ticker {
     period: u64,
     next: u64,
     random: u64,
 }
 
 impl Ticker {
-    fn new(period: u64, start: u64) -> Self {
+    pub(super) fn new(period: u64, start: u64) -> Self {
         Self {
             period,
             next: start + period / 2,
@@ -41,15 +35,15 @@ impl Ticker {
     }
 
     /// Other signals end a wait as well.
-    fn is_due(&self, now: u64) -> bool {
+    pub(super) fn is_due(&self, now: u64) -> bool {
         now + self.period / 8 >= self.next
     }
 
-    fn wait(&self) -> Duration {
+    pub(super) fn wait(&self) -> Duration {
         Duration::from_nanos(self.next.saturating_sub(sys::now()))
     }
 
-    fn advance(&mut self) {
+    pub(super) fn advance(&mut self) {
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;
         self.random ^= self.random << 17;
@@ -58,6 +52,13 @@ impl Ticker {
         if now > self.next + 4 * self.period {
             self.next = now + self.period;
         }
+    }
+
+    /// After a look that began then: however many threads there are, looking takes no more than a
+    /// third of a CPU from them.
+    pub(super) fn spare(&mut self, begun: u64) {
+        let now = sys::now();
+        self.next = self.next.max(now + 2 * now.saturating_sub(begun));
     }
 }
 
@@ -181,173 +182,5 @@ impl Recorder {
                 break;
             }
         }
-    }
-}
-
-/// What the sampler remembers of a thread.
-#[derive(Debug)]
-struct Known {
-    pid: u32,
-    stretches: u64,
-    blocked: bool,
-}
-
-/// Watches without switch records.
-#[derive(Debug)]
-pub(crate) struct Glancer {
-    arch: Arch,
-    known: HashMap<u32, Known>,
-    walked: u64,
-    ticker: Ticker,
-    sampled: Option<Sampled>,
-    seen: bool,
-}
-
-impl Glancer {
-    /// Gets ready.
-    pub(crate) fn new(arch: Arch, period: u64) -> Self {
-        Self {
-            arch,
-            known: HashMap::new(),
-            walked: 0,
-            ticker: Ticker::new(period, sys::now()),
-            sampled: None,
-            seen: false,
-        }
-    }
-
-    /// Looks; how long until the next look.
-    pub(crate) fn look(&mut self, run: Run, reader: &mut Reader) -> Duration {
-        let now = sys::now();
-        if self.ticker.is_due(now) {
-            self.ticker.advance();
-            self.walk(now, run, reader);
-            let glances = self.glance(reader, now + self.ticker.period / 2);
-            self.seen |= !glances.is_empty();
-            self.sampled
-                .get_or_insert_with(|| Sampled::new(self.arch, run.begun))
-                .tick(now, glances);
-        }
-        self.ticker.wait()
-    }
-
-    /// The estimate of a run that ended then; `None` if no thread of it could be seen at all.
-    pub(crate) fn finish(mut self, run: Run, end: u64, reader: &mut Reader) -> Option<Estimate> {
-        let main = reader.account(run.pid, run.pid);
-        let main = main.map(|account| (account.0, account.1));
-        if main.is_none() && self.walked > 0 && !self.seen {
-            return None;
-        }
-        let new = || Sampled::new(self.arch, run.begun);
-        Some(self.sampled.take().unwrap_or_else(new).finish(end, main))
-    }
-
-    fn glance(&mut self, reader: &mut Reader, deadline: u64) -> Vec<Glance> {
-        let mut glances = Vec::with_capacity(self.known.len());
-        let mut gone = Vec::new();
-        let mut looked = false;
-        for (&tid, known) in &mut self.known {
-            let Some((run, delay, stretches)) = reader.account(known.pid, tid) else {
-                gone.push(tid);
-                continue;
-            };
-            let waits_on = known.blocked && known.stretches == stretches;
-            // One look at least, however late this tick is.
-            let look = if waits_on || (looked && sys::now() > deadline) {
-                None
-            } else {
-                looked = true;
-                match checked(reader, known.pid, tid) {
-                    Some(look) => Some(look),
-                    None => continue,
-                }
-            };
-            known.stretches = stretches;
-            known.blocked = waits_on || look.as_ref().is_some_and(|look| !look.runs());
-            glances.push(Glance {
-                tid,
-                account: Some((run, delay)),
-                look,
-            });
-        }
-        for tid in gone {
-            self.known.remove(&tid);
-            reader.forget(tid);
-        }
-        glances
-    }
-
-    /// Finds the threads of the tree. A process once seen stays known when its parent ends.
-    fn walk(&mut self, now: u64, run: Run, reader: &mut Reader) {
-        if now < self.walked + WALK_PERIOD && !self.known.is_empty() {
-            return;
-        }
-        self.walked = now;
-        let mut queue: Vec<u32> = self.known.values().map(|known| known.pid).collect();
-        queue.push(run.pid);
-        queue.sort_unstable();
-        queue.dedup();
-        let mut at = 0;
-        while at < queue.len() {
-            let pid = queue[at];
-            at += 1;
-            for tid in sys::threads(pid) {
-                for child in children(pid, tid) {
-                    if !queue.contains(&child) {
-                        queue.push(child);
-                    }
-                }
-                self.known.entry(tid).or_insert_with(|| {
-                    reader.forget(tid);
-                    Known {
-                        pid,
-                        stretches: 0,
-                        blocked: false,
-                    }
-                });
-            }
-        }
-    }
-}
-
-/// A look that counts as running if the thread ran meanwhile; `None` for one that has ended.
-fn checked(reader: &mut Reader, pid: u32, tid: u32) -> Option<Look> {
-    let before = reader.account(pid, tid)?.2;
-    let look = reader.look(pid, tid)?;
-    if matches!(
-        look.state,
-        Some(Read {
-            value: 'Z' | 'X',
-            ..
-        })
-    ) {
-        return None;
-    }
-    if reader.account(pid, tid)?.2 == before {
-        return Some(look);
-    }
-    let call = Some(Read {
-        at: sys::now(),
-        value: CallState::Running,
-    });
-    Some(Look {
-        begun: look.begun,
-        call,
-        ..Look::default()
-    })
-}
-
-fn children(pid: u32, tid: u32) -> Vec<u32> {
-    match sys::children(pid, tid) {
-        Ok(children) => children,
-        // Without CONFIG_PROC_CHILDREN every process is asked for its parent.
-        Err(_) if pid == tid => sys::processes()
-            .into_iter()
-            .filter(|&child| {
-                let stat = sys::text(child, "stat").unwrap_or_default();
-                task::stat(&stat).is_some_and(|(_, parent)| parent == pid)
-            })
-            .collect(),
-        Err(_) => Vec::new(),
     }
 }

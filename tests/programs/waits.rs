@@ -19,6 +19,8 @@ fn main() {
         "burn" => burn(number(1)),
         "futex-nap" => futex_nap(number(1)),
         "pipe-nap" => pipe_nap(number(1)),
+        "daemon" => daemon(number(1)),
+        "start-many" => start_many(number(1), number(2)),
         "parallel-then-sleep" => parallel_then_sleep(number(1), number(2)),
         "tcp-server" => tcp_server(number(1)),
         "tcp" => tcp(&words[1], number(2)),
@@ -90,6 +92,29 @@ fn pipe_nap(ms: u64) {
     child.wait().unwrap();
 }
 
+/// Waits for what a daemon writes: a grandchild whose parent has ended, and that computes.
+fn daemon(ms: u64) {
+    let (mut from, mut to) = std::io::pipe().unwrap();
+    if unsafe { fork() } == 0 {
+        if unsafe { fork() } == 0 {
+            unsafe { setsid() };
+            burn(ms);
+            to.write_all(b"x").unwrap();
+        }
+        std::process::exit(0);
+    }
+    unsafe { wait(std::ptr::null_mut()) };
+    from.read_exact(&mut [0]).unwrap();
+}
+
+/// Starts one program after the other; each computes.
+fn start_many(times: u64, ms: u64) {
+    let own = std::env::current_exe().unwrap();
+    for _ in 0..times {
+        Command::new(&own).args(["burn", &ms.to_string()]).status().unwrap();
+    }
+}
+
 fn parallel_then_sleep(burn_ms: u64, sleep_ms: u64) {
     let threads: Vec<_> = (0..4).map(|_| thread::spawn(move || burn(burn_ms))).collect();
     threads.into_iter().for_each(|thread| thread.join().unwrap());
@@ -139,8 +164,11 @@ fn unix(path: &str) {
 
 unsafe extern "C" {
     fn flock(descriptor: i32, operation: i32) -> i32;
+    fn fork() -> i32;
     fn kill(process: i32, signal: i32) -> i32;
     fn prctl(option: i32, value: u64) -> i32;
+    fn setsid() -> i32;
+    fn wait(status: *mut i32) -> i32;
 }
 
 /// Holds the lock for that long once it has said so.
