@@ -7,6 +7,7 @@ pub mod calls;
 pub mod log;
 pub mod naming;
 pub mod record;
+mod requeue;
 pub mod sampled;
 pub mod timeline;
 

@@ -8,6 +8,7 @@ use super::calls::Arch;
 use super::log::{Idle, Kind, Log, ThreadFacts};
 use super::naming::{Named, name};
 use super::record::{Event, Look, Record};
+use super::requeue::{Late, requeue};
 use crate::evidence::Cause;
 
 /// Threads that begin to run this long after another left the CPU may have been woken by it.
@@ -30,6 +31,18 @@ struct Thread {
     stopped: bool,
     preempted: u64,
     blocked: u64,
+    /// Its run-queue time by `/proc/PID/task/TID/schedstat`, as last read.
+    delay: Option<u64>,
+}
+
+impl Thread {
+    fn late(&self) -> Late {
+        let queued = self.delay.unwrap_or(0);
+        Late {
+            excess: queued.saturating_sub(self.preempted).min(self.blocked),
+            blocked: self.blocked,
+        }
+    }
 }
 
 /// The last thread that ended an idle interval, while it can still wake others.
@@ -140,6 +153,13 @@ impl Timeline {
         thread.look = Some(look);
     }
 
+    /// Notes the run-queue time of a thread that is blocked.
+    pub fn delayed(&mut self, tid: u32, delay: u64) {
+        if let Some(&at) = self.live.get(&tid) {
+            self.threads[at].delay = Some(delay);
+        }
+    }
+
     /// The blocked threads nobody has looked at, newest wait first.
     pub fn unseen(&self, into: &mut Vec<Unseen>) {
         into.clear();
@@ -173,7 +193,8 @@ impl Timeline {
     }
 
     /// Ends the run at that time. `delay` is the run-queue time of the first thread by
-    /// `/proc/PID/schedstat`: what exceeds its preempted time it spent woken but without a CPU.
+    /// `/proc/PID/schedstat`: what exceeds its preempted time, as that of any thread, was spent woken
+    /// but without a CPU.
     #[must_use]
     pub fn finish(mut self, end: u64, delay: Option<u64>) -> Log {
         let end = end.max(self.now);
@@ -182,9 +203,9 @@ impl Timeline {
             self.close(None, end);
         }
         self.log.wall = self.log.busy + self.log.queued + self.log.idle;
-        if let Some(delay) = delay {
-            self.requeue(delay);
-        }
+        self.threads[0].delay = delay.or(self.threads[0].delay);
+        let late: Vec<Late> = self.threads.iter().map(Thread::late).collect();
+        requeue(&mut self.log, &late);
         self.log.threads = self
             .threads
             .into_iter()
@@ -250,6 +271,7 @@ impl Timeline {
             stopped: false,
             preempted: 0,
             blocked: 0,
+            delay: None,
         });
         self.live.insert(tid, at);
         self.alive += 1;
@@ -428,28 +450,6 @@ impl Timeline {
             if near && thread != Some(waker.thread) {
                 self.log.intervals[waker.interval].woke = true;
             }
-        }
-    }
-
-    /// Moves what the first thread waited for a CPU after being woken from idle to queued. A few
-    /// percent are the latency of waking and stay part of the wait.
-    fn requeue(&mut self, delay: u64) {
-        let first = &self.threads[0];
-        let excess = delay.saturating_sub(first.preempted).min(first.blocked);
-        if excess * 20 < self.log.wall || first.blocked == 0 {
-            return;
-        }
-        let share = excess as f64 / first.blocked as f64;
-        for interval in self
-            .log
-            .intervals
-            .iter_mut()
-            .filter(|idle| idle.ender == Some(0))
-        {
-            let moved = (interval.length as f64 * share) as u64;
-            interval.length -= moved;
-            self.log.idle -= moved;
-            self.log.queued += moved;
         }
     }
 }

@@ -406,6 +406,37 @@ fn waiting_for_a_cpu_after_waking_is_queued() {
     assert_eq!(log.wall, 100_000);
 }
 
+/// ```text
+/// 1  |==...........=|     an event loop; wakes its helper at 20, 70 and 120
+/// 2  |.~====.....~=.|     queues, flushes for 30 and is woken late again: its schedstat says 50
+/// ```
+/// The helper's wait for the loop (futex) ends idle time only because the helper had no CPU.
+#[test]
+fn a_helper_that_was_woken_late_was_queued() {
+    let trace = Trace::new()
+        .fork(0, 2)
+        .on(0, 2)
+        .off(1, 2)
+        .look(2..3, 2, 'S', FUTEX)
+        .off(20, 1)
+        .on(50, 2) // woken at 20
+        .off(60, 2)
+        .look(61..62, 2, 'D', FSYNC)
+        .on(90, 2)
+        .off(92, 2)
+        .look(93..94, 2, 'S', FUTEX);
+    let mut trace = trace.on(95, 1).off(100, 1).on(120, 2).off(121, 2);
+    trace.timeline.delayed(2, 50_000);
+    let trace = trace.on(130, 1).exit(140, 1);
+    let log = trace.timeline.finish(140_000, Some(0));
+    // 20…50 and 100…120 are the helper's late wakings; 60…90, 92…95 and 121…130 are idle.
+    assert_eq!(kinds(&log), (48, 50, 42));
+    let charged = blame(&log, None);
+    let futex = log.names.iter().position(|name| name.cause == Cause::Lock);
+    let (lock, _) = charged.waits[&futex.unwrap()];
+    assert!(lock < 1.0, "{charged:?}");
+}
+
 #[test]
 fn unseen_threads_come_newest_first() {
     let trace = Trace::new()

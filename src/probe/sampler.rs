@@ -175,6 +175,9 @@ impl Recorder {
         };
         timeline.unseen(&mut self.unseen);
         for unseen in &self.unseen {
+            if let Some((_, delay, _)) = reader.account(unseen.pid, unseen.tid) {
+                timeline.delayed(unseen.tid, delay);
+            }
             if let Some(look) = reader.look(unseen.pid, unseen.tid) {
                 timeline.look(unseen.tid, look);
             }
