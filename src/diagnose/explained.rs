@@ -21,6 +21,8 @@ const MOST_LINES: usize = 5;
 const UNNAMED_SHARE: f64 = 0.05;
 /// Share of what has a name from which the largest cause is the cause.
 pub(super) const NAMED_ENOUGH: f64 = 0.3;
+/// Difference in shares of wall from which two accounts of the same thing are told apart.
+const APART: f64 = 0.1;
 /// A lock that serialises threads: at most so many CPUs busy, …
 const SERIALISED: f64 = 1.3;
 /// … at least this share of the blocked time in locks, …
@@ -38,8 +40,9 @@ pub struct Explained {
     pub remarks: Vec<String>,
 }
 
-/// Everything there is to say about diagnostic runs, `wall` being the measured mean.
-pub(super) fn explained(attribution: &Attribution, wall: f64) -> Explained {
+/// Everything there is to say about diagnostic runs, `wall` being the measured mean and `off` its
+/// share off the CPU by the accounts, where that is known.
+pub(super) fn explained(attribution: &Attribution, wall: f64, off: Option<f64>) -> Explained {
     let idle_share = share(attribution.idle, attribution.wall);
     let mut remarks = Vec::new();
     if idle_share >= WORTH_NAMING {
@@ -49,6 +52,7 @@ pub(super) fn explained(attribution: &Attribution, wall: f64) -> Explained {
         let busy = attribution.threads_busy.unwrap_or(1.0);
         remarks.push(words::serialised(attribution.threads, busy));
     }
+    remarks.extend(off.and_then(|off| apart(attribution, off)));
     remarks.push(words::distance(attribution.runs, attribution.wall, wall));
     remarks.extend(attribution.limits.iter().cloned());
     Explained {
@@ -68,6 +72,21 @@ pub(super) fn queued(attribution: &Attribution, wall: f64) -> f64 {
 
 fn share(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { part / whole } else { 0.0 }
+}
+
+/// That the accounts say something else. Threads that run at once have more CPU than wall time,
+/// which hides waiting elsewhere.
+fn apart(attribution: &Attribution, off: f64) -> Option<String> {
+    let seen = share(attribution.idle, attribution.wall);
+    let queued = share(attribution.queued, attribution.wall);
+    let threads = attribution.threads > 1;
+    let parallel = attribution
+        .threads_busy
+        .map_or(threads, |busy| busy >= 1.05);
+    if seen - off >= APART && parallel {
+        return Some(words::apart(off, seen, true));
+    }
+    ((seen + queued - off).abs() >= APART).then(|| words::apart(off, seen + queued, false))
 }
 
 /// Which part of the idle time has no name, and why.
@@ -163,7 +182,7 @@ pub(super) fn lines(attribution: &Attribution, wall: f64) -> Vec<CauseLine> {
         lines.push(line(
             first.cause,
             seconds,
-            "other waits".into(),
+            words::OTHERS.into(),
             titles.join(", "),
         ));
     }

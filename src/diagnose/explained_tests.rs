@@ -52,7 +52,7 @@ fn short_waits_are_told_with_the_call_of_the_rest() {
         wait(Cause::DiskFlush, "fsync ./wal", 0.060, 10),
         wait(Cause::Lock, "futex", 0.002, 1),
     ];
-    let said = explained(&attribution(0.01, 0.1, waits), 0.105);
+    let said = explained(&attribution(0.01, 0.1, waits), 0.105, None);
     assert_eq!(
         said.remarks,
         [
@@ -65,21 +65,56 @@ fn short_waits_are_told_with_the_call_of_the_rest() {
 
 #[test]
 fn a_wall_far_from_the_measured_makes_shares_rough() {
-    let said = explained(&attribution(0.1, 0.0, Vec::new()), 0.07);
+    let said = explained(&attribution(0.1, 0.0, Vec::new()), 0.07, None);
     assert!(said.remarks[0].ends_with("above the measured: the shares are rough"));
+}
+
+#[test]
+fn accounts_that_say_something_else_are_told() {
+    let said = |off: f64, threads: u64| {
+        let mut found = attribution(0.1, 0.1, Vec::new());
+        (found.threads, found.named, found.threads_busy) = (threads, 1.0, None);
+        explained(&found, 0.2, Some(off)).remarks.swap_remove(0)
+    };
+    let parallel = "wall less CPU is 25%, yet nothing ran 50%: at other times threads ran at once";
+    assert_eq!(said(0.25, 2), parallel);
+    let apart = "the measured runs were off the CPU 75%, the diagnostic ones 50% of the time";
+    assert_eq!(said(0.75, 1), apart);
+    assert!(said(0.45, 4).starts_with("by 1 diagnostic run"));
+}
+
+#[test]
+fn a_sentence_names_a_file_only_where_it_is_nearly_all() {
+    let line = |cause, detail: &str, share| CauseLine {
+        cause,
+        share,
+        seconds: share,
+        at_least: false,
+        detail: detail.into(),
+        remark: String::new(),
+        depth: Depth::Sampling,
+    };
+    let meaning = |line: &CauseLine, all| words::meaning(line, all).unwrap();
+    let read = line(Cause::DiskRead, "read ./a", 0.3);
+    assert!(meaning(&read, 0.3).contains("of ./a "));
+    assert!(meaning(&read, 0.6).contains("of files "));
+    let others = line(Cause::DiskRead, words::OTHERS, 0.3);
+    assert!(meaning(&others, 0.3).contains("of files "));
+    let peer = line(Cause::Network, "recvfrom 10.0.0.1:80", 0.3);
+    assert!(meaning(&peer, 0.6).contains("10.0.0.1:80 and others to answer"));
 }
 
 #[test]
 fn a_lock_that_goes_round_serialises_and_a_join_does_not() {
     let mut found = attribution(0.2, 0.001, Vec::new());
     found.blocked = vec![wait(Cause::Lock, "futex", 0.6, 80)];
-    let said = explained(&found, 0.2).remarks;
+    let said = explained(&found, 0.2, None).remarks;
     assert_eq!(
         said[0],
         "4 threads, 1.0 busy on average: a lock serialises them"
     );
     found.blocked[0].count = 4;
-    let said = explained(&found, 0.2).remarks;
+    let said = explained(&found, 0.2, None).remarks;
     assert!(!said[0].contains("lock"), "{said:?}");
 }
 

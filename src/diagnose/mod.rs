@@ -148,7 +148,8 @@ pub fn diagnose(recording: &Recording, figures: &Figures) -> Option<Diagnosis> {
         findings,
         cpus_busy: cpus_busy(figures),
         variance: figures.variance,
-        explained: attribution.map(|found| explained::explained(found, slices.wall)),
+        explained: attribution
+            .map(|found| explained::explained(found, slices.wall, off_share(&slices))),
         trace_slowdown: recording
             .trace
             .as_ref()

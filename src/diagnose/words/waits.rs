@@ -9,6 +9,11 @@ use crate::unit::{percent, thousands};
 /// A diagnosed wall that is further than this from the measured one makes shares rough.
 const FAR: f64 = 0.2;
 
+/// Share of what has a cause from which one line is as good as all.
+const NEARLY_ALL: f64 = 0.8;
+/// The small waits together.
+pub(in crate::diagnose) const OTHERS: &str = "other waits";
+
 /// Where the wall time of diagnostic runs went.
 pub(in crate::diagnose) fn summary(busy: f64, queued: f64, idle: f64) -> String {
     let queued = if queued >= 0.005 {
@@ -88,11 +93,37 @@ pub(in crate::diagnose) fn hidden_wait(
     format!("{but} ran for {} of {}: {detail}", time(idle), time(wall))
 }
 
+/// What the accounts of the measured runs and the diagnostic runs say about the same thing, where
+/// that differs: shares of wall off the CPU.
+pub(in crate::diagnose) fn apart(accounts: f64, seen: f64, parallel: bool) -> String {
+    let (accounts, seen) = (percent(accounts), percent(seen));
+    if parallel {
+        format!(
+            "wall less CPU is {accounts}, yet nothing ran {seen}: at other times threads ran at once"
+        )
+    } else {
+        format!(
+            "the measured runs were off the CPU {accounts}, the diagnostic ones {seen} of the time"
+        )
+    }
+}
+
 /// What it means to wait for that, where more can be said than that a faster program wins little.
-/// `share` is that of all waits with this cause.
+/// `share` is that of all waits with this cause; if the line is not nearly all of it, there are
+/// others of its kind.
 pub(in crate::diagnose) fn meaning(line: &CauseLine, share: f64) -> Option<String> {
+    let one = line.share >= NEARLY_ALL * share;
     let share = percent(share);
     let target = line.detail.split_once(' ').map(|(_, target)| target);
+    let others = |target: &str| {
+        if one {
+            target.to_owned()
+        } else {
+            format!("{target} and others")
+        }
+    };
+    let target = target.filter(|_| line.detail != OTHERS).map(others);
+    let target = target.as_deref();
     Some(match line.cause {
         Cause::Sleep => format!("{share} is the command's own sleep or timeout"),
         Cause::Network => {
@@ -110,7 +141,7 @@ pub(in crate::diagnose) fn meaning(line: &CauseLine, share: f64) -> Option<Strin
         ),
         Cause::DiskRead => format!(
             "{share} waits for disk reads of {} (cold cache)",
-            target.unwrap_or("files")
+            target.filter(|_| one).unwrap_or("files")
         ),
         Cause::EventLoop => format!("{share} waits in its event loop for something to happen"),
         Cause::Pipe => format!("{share} waits for the other end of a pipe"),
