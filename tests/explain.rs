@@ -423,6 +423,13 @@ fn a_local_service_is_named_with_its_path() {
 }
 
 #[test]
+fn a_connection_to_itself_or_a_relative_is_no_service() {
+    let _turn = alone();
+    assert_waits_for(&["own-pair", "80"], "event-loop", "socket pair");
+    assert_waits_for(&["child-pair", "80"], "pipe", "socket pair");
+}
+
+#[test]
 fn a_file_lock_is_named_with_its_holder() {
     let _turn = alone();
     let (server, _) = Server::start(&["lock-held", "lk", "60000"]);

@@ -176,6 +176,7 @@ fn detail(call: &str, target: Option<&Target>) -> String {
         }
         Some(Target::Locked { file, holder: None }) => format!("{call} {file}"),
         Some(Target::Pipe) => format!("{call} pipe"),
+        Some(Target::Pair) => format!("{call} socket pair"),
         Some(Target::Wakeup(kind)) => format!("{call} {kind}"),
         Some(Target::Time) | None => call.to_string(),
     }
@@ -205,7 +206,7 @@ fn polled(target: Option<&Target>) -> Cause {
         Some(Target::Time) => Cause::Sleep,
         Some(Target::Network(_)) => Cause::Network,
         Some(Target::Service(_)) => Cause::LocalService,
-        Some(Target::Pipe) => Cause::Pipe,
+        Some(Target::Pipe | Target::Pair) => Cause::Pipe,
         Some(Target::Terminal(_)) => Cause::Terminal,
         _ => Cause::EventLoop,
     }
@@ -214,13 +215,15 @@ fn polled(target: Option<&Target>) -> Cause {
 fn connected(target: Option<&Target>) -> Cause {
     match target {
         Some(Target::Service(_)) => Cause::LocalService,
+        Some(Target::Pair) => Cause::Pipe,
+        Some(Target::Wakeup(_)) => Cause::EventLoop,
         _ => Cause::Network,
     }
 }
 
 fn transferred(purpose: Purpose, seen: Seen<'_>) -> Cause {
     match seen.target {
-        Some(Target::Pipe) => Cause::Pipe,
+        Some(Target::Pipe | Target::Pair) => Cause::Pipe,
         Some(Target::Network(_)) => Cause::Network,
         Some(Target::Service(_)) => Cause::LocalService,
         Some(Target::Terminal(_)) => Cause::Terminal,

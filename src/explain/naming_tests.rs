@@ -95,6 +95,7 @@ fn the_naming_table() {
         (call("wait4"), 'S', "do_wait", None, C::Child, "wait4", None),
         (call("read"), 'S', "anon_pipe_read", Some(Target::Pipe), C::Pipe, "read pipe", None),
         (call("write"), 'S', "pipe_write", None, C::Pipe, "write", None),
+        (call("recvfrom"), 'S', "unix_stream_read_generic", Some(Target::Pair), C::Pipe, "recvfrom socket pair", None),
         (call("flock"), 'S', "locks_lock_inode_wait", lock(), C::FileLock, "flock ./lk held by PID 7 (sleep)", None),
         (call("io_uring_enter"), 'S', "io_cqring_wait", None, C::IoUring, "io_uring_enter", None),
         (call("read"), 'S', "n_tty_read", tty(), C::Terminal, "read /dev/pts/1", None),

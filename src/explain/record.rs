@@ -77,6 +77,8 @@ pub enum Target {
     },
     /// A pipe or FIFO.
     Pipe,
+    /// A unix socket whose ends both have no name: made as a pair, it joins relatives as a pipe does.
+    Pair,
     /// A terminal device.
     Terminal(String),
     /// A peer: `127.0.0.1:80`.

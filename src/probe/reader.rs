@@ -4,7 +4,8 @@
 use std::collections::HashMap;
 use std::io::{self, ErrorKind};
 
-use super::{descriptor, schedstat, sock_diag, task};
+use super::sock_diag::{self, UnixSocket};
+use super::{descriptor, schedstat, task};
 use crate::explain::Arch;
 use crate::explain::naming::{Wanted, wanted};
 use crate::explain::record::{Call, CallState, Look, Read, Target};
@@ -214,7 +215,11 @@ impl Reader {
             match &target {
                 Some(Target::Network(peer)) if peer.starts_with("listening") => {}
                 Some(
-                    Target::Network(_) | Target::Service(_) | Target::Pipe | Target::Terminal(_),
+                    Target::Network(_)
+                    | Target::Service(_)
+                    | Target::Pipe
+                    | Target::Pair
+                    | Target::Terminal(_),
                 ) => {
                     return target;
                 }
@@ -292,12 +297,33 @@ fn find_socket(pid: u32, inode: u64) -> Option<Target> {
     let text = sys::text(pid, "net/unix").ok()?;
     let own = descriptor::unix_path(&text, inode)?;
     // A client's socket has no name; that of its peer is the one the service is known by.
-    let peer = || unix_socket(unix_socket(inode as u32)?.peer?)?.name;
-    Some(Target::Service(own.or_else(peer)))
+    Some(own.map_or_else(|| peer(pid, inode as u32), |own| Target::Service(Some(own))))
+}
+
+/// What is at the other end of a unix socket without a name.
+fn peer(pid: u32, inode: u32) -> Target {
+    let Some(peer) = unix_socket(inode).and_then(|socket| socket.peer) else {
+        return Target::Service(None);
+    };
+    if holds(pid, peer) {
+        return Target::Wakeup("socket pair".to_string());
+    }
+    match unix_socket(peer) {
+        Some(UnixSocket { name: None, .. }) => Target::Pair,
+        peer => Target::Service(peer.and_then(|peer| peer.name)),
+    }
+}
+
+/// Whether a process has both ends of a connection: it is to be woken by itself.
+fn holds(pid: u32, inode: u32) -> bool {
+    let wanted = format!("socket:[{inode}]");
+    let ends = sys::descriptors(pid).into_iter();
+    ends.filter_map(|end| sys::link(pid, end).ok())
+        .any(|link| link.as_os_str() == wanted.as_str())
 }
 
 /// What the kernel says about a unix socket of our own network namespace.
-fn unix_socket(inode: u32) -> Option<sock_diag::UnixSocket> {
+fn unix_socket(inode: u32) -> Option<UnixSocket> {
     let mut answer = [0; 512];
     let length = sys::unix_socket(inode, &mut answer).ok()?;
     sock_diag::unix_socket(&answer[..length])

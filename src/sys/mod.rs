@@ -60,7 +60,8 @@ pub(crate) use platform::perf_event::{Rings, perf_paranoid};
 pub(crate) use platform::ptrace::{Filter, Stop, Tracer};
 pub(crate) use platform::sock_diag::unix_socket;
 pub(crate) use platform::task::{
-    TaskFiles, Text, children, directory, inode, link, locks, memory, processes, text, threads,
+    TaskFiles, Text, children, descriptors, directory, inode, link, locks, memory, processes, text,
+    threads,
 };
 pub(crate) use prepared::{Environment, Prepared, Slots, Words};
 #[cfg(feature = "cli")]

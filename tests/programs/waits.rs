@@ -26,6 +26,8 @@ fn main() {
         "tcp" => tcp(&words[1], number(2)),
         "unix-server" => unix_server(&words[1], number(2)),
         "unix" => unix(&words[1]),
+        "own-pair" => own_pair(number(1)),
+        "child-pair" => child_pair(number(1)),
         "lock-held" => lock_held(&words[1], number(2)),
         "lock" => lock(&words[1]),
         "stop" => stop(number(1)),
@@ -160,6 +162,27 @@ fn unix_server(path: &str, ms: u64) {
 fn unix(path: &str) {
     let mut peer = UnixStream::connect(path).unwrap();
     peer.read_exact(&mut [0]).unwrap();
+}
+
+/// Waits until a timeout at one end of a connection whose other end it has itself.
+fn own_pair(ms: u64) {
+    let (mut one, _other) = UnixStream::pair().unwrap();
+    one.set_read_timeout(Some(Duration::from_millis(ms))).unwrap();
+    one.read_exact(&mut [0]).unwrap_err();
+}
+
+/// Waits for a child at one end of a connection; the child waits at the other until a timeout.
+fn child_pair(ms: u64) {
+    let (mut one, mut other) = UnixStream::pair().unwrap();
+    if unsafe { fork() } == 0 {
+        drop(one);
+        other.set_read_timeout(Some(Duration::from_millis(ms))).unwrap();
+        other.read_exact(&mut [0]).unwrap_err();
+        std::process::exit(0);
+    }
+    drop(other);
+    one.read_exact(&mut [0]).unwrap_err();
+    unsafe { wait(std::ptr::null_mut()) };
 }
 
 unsafe extern "C" {

@@ -9,6 +9,7 @@ use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 /// A file of `/proc/PID/task/TID`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -128,12 +129,17 @@ pub(crate) fn threads(pid: u32) -> Vec<u32> {
     numbers(&format!("/proc/{pid}/task"))
 }
 
+/// The open descriptors of a process; empty if it is gone or may not be read.
+pub(crate) fn descriptors(pid: u32) -> Vec<i32> {
+    numbers(&format!("/proc/{pid}/fd"))
+}
+
 /// All processes.
 pub(crate) fn processes() -> Vec<u32> {
     numbers("/proc")
 }
 
-fn numbers(directory: &str) -> Vec<u32> {
+fn numbers<T: FromStr>(directory: &str) -> Vec<T> {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     entries
         .filter_map(|entry| entry.file_name().to_str()?.parse().ok())

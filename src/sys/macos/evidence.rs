@@ -196,6 +196,11 @@ pub(crate) mod task {
     }
 
     /// None are shown.
+    pub(crate) fn descriptors(_pid: u32) -> Vec<i32> {
+        Vec::new()
+    }
+
+    /// None are shown.
     pub(crate) fn processes() -> Vec<u32> {
         Vec::new()
     }
