@@ -44,6 +44,7 @@ pub(crate) mod session;
 #[cfg(feature = "cli")]
 pub(crate) mod stack;
 pub(crate) mod terminal;
+mod thread;
 pub(crate) mod unix;
 
 #[cfg_attr(target_os = "linux", path = "linux/mod.rs")]
@@ -57,10 +58,10 @@ pub(crate) use clock::now;
 pub(crate) use error::Error;
 pub(crate) use platform::counters::HardwareCounters;
 pub(crate) use platform::perf_event::{Rings, perf_paranoid};
-pub(crate) use platform::ptrace::{Filter, Stop, Tracer};
+pub(crate) use platform::ptrace::{Filter, Tracer};
 pub(crate) use platform::sock_diag::unix_socket;
 pub(crate) use platform::task::{
-    TaskFiles, Text, children, descriptors, directory, inode, link, locks, memory, processes, text,
+    TaskFiles, children, descriptors, directory, inode, link, locks, memory, processes, text,
     threads,
 };
 pub(crate) use prepared::{Environment, Prepared, Slots, Words};
@@ -68,3 +69,4 @@ pub(crate) use prepared::{Environment, Prepared, Slots, Words};
 pub(crate) use replacement::Replacement;
 #[cfg(feature = "cli")]
 pub(crate) use resolve::is_program;
+pub(crate) use thread::{Stop, Text};

@@ -11,7 +11,7 @@ use std::io;
 use std::ptr;
 
 use crate::sys::unix::Event;
-use crate::sys::{Error, clock};
+use crate::sys::{Error, Stop, clock};
 
 const SECCOMP_RET_ALLOW: u32 = 0x7fff_0000;
 const SECCOMP_RET_TRACE: u32 = 0x7ff0_0000;
@@ -48,22 +48,6 @@ struct SyscallInfo {
     instruction: u64,
     stack: u64,
     body: [u64; 8],
-}
-
-/// A stop of a traced thread.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stop {
-    /// It is about to make this call.
-    Enter {
-        /// Number of the call.
-        number: i64,
-        /// Its arguments.
-        args: [u64; 6],
-    },
-    /// The call it made has returned.
-    Leave,
-    /// It ended.
-    Gone,
 }
 
 /// A seccomp program that stops calls of some numbers and lets all others pass.

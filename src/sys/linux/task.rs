@@ -11,18 +11,7 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// A file of `/proc/PID/task/TID`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Text {
-    /// `syscall`: needs the right to attach with ptrace (Yama matters).
-    Syscall,
-    /// `stat`: world-readable.
-    Stat,
-    /// `wchan`: needs the right to read with ptrace.
-    Wchan,
-    /// `schedstat`: world-readable.
-    Schedstat,
-}
+use crate::sys::Text;
 
 impl Text {
     fn name(self) -> &'static str {

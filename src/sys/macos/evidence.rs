@@ -39,25 +39,8 @@ pub(crate) mod perf_event {
 pub(crate) mod ptrace {
     use std::io;
 
-    use crate::sys::Error;
     use crate::sys::unix::Event;
-
-    /// A stop of a traced thread.
-    #[allow(dead_code, reason = "the same surface on every platform")]
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub(crate) enum Stop {
-        /// It is about to make this call.
-        Enter {
-            /// Number of the call.
-            number: i64,
-            /// Its arguments.
-            args: [u64; 6],
-        },
-        /// The call it made has returned.
-        Leave,
-        /// It ended.
-        Gone,
-    }
+    use crate::sys::{Error, Stop};
 
     /// Calls cannot be filtered here.
     #[derive(Debug)]
@@ -119,18 +102,7 @@ pub(crate) mod task {
     use std::io;
     use std::path::{Path, PathBuf};
 
-    /// A file about a thread.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub(crate) enum Text {
-        /// Its system call.
-        Syscall,
-        /// Its state.
-        Stat,
-        /// Where it sleeps.
-        Wchan,
-        /// Its account.
-        Schedstat,
-    }
+    use crate::sys::Text;
 
     /// There are no such files here.
     #[derive(Debug)]
