@@ -18,17 +18,7 @@ pub(super) fn write(out: &mut dyn Write, document: &Document<'_>) -> io::Result<
         }
     });
     writeln!(out, "|{}|", rules.collect::<Vec<_>>().join("|"))?;
-    for row in &markup.rows {
-        let (command, cells) = (code(&row.command), row.cells.join(" | "));
-        writeln!(out, "| {}{command} | {cells} |", row.number)?;
-    }
-    if !markup.sentences.is_empty() {
-        writeln!(out)?;
-    }
-    for sentence in &markup.sentences {
-        writeln!(out, "- {}", text(sentence))?;
-    }
-    out.flush()
+    markup.rows(out, code, text)
 }
 
 /// A code span: its fence is longer than any run of backticks in it, and a pipe is escaped, which

@@ -1,6 +1,8 @@
 //! The table that Markdown, AsciiDoc and org-mode share: heads, cells, and sentences below it.
 //! Cells are plain text; each format escapes for itself.
 
+use std::io::{self, Write};
+
 use super::Document;
 use crate::analysis::Subject;
 use crate::diagnose::Tier;
@@ -77,6 +79,26 @@ impl Markup {
             rows: rows.collect(),
             sentences: sentences(document),
         }
+    }
+
+    /// Rows with bars between their cells, and the sentences as a list below them.
+    pub(super) fn rows(
+        &self,
+        out: &mut dyn Write,
+        code: fn(&str) -> String,
+        text: fn(&str) -> String,
+    ) -> io::Result<()> {
+        for row in &self.rows {
+            let (command, cells) = (code(&row.command), row.cells.join(" | "));
+            writeln!(out, "| {}{command} | {cells} |", row.number)?;
+        }
+        if !self.sentences.is_empty() {
+            writeln!(out)?;
+        }
+        for sentence in &self.sentences {
+            writeln!(out, "- {}", text(sentence))?;
+        }
+        out.flush()
     }
 }
 

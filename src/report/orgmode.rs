@@ -10,26 +10,20 @@ pub(super) fn write(out: &mut dyn Write, document: &Document<'_>) -> io::Result<
     let markup = Markup::of(document);
     writeln!(out, "| {} |", markup.heads.join(" | "))?;
     writeln!(out, "|{}|", vec!["--"; markup.heads.len()].join("+"))?;
-    for row in &markup.rows {
-        let (command, cells) = (code(&row.command), row.cells.join(" | "));
-        writeln!(out, "| {}{command} | {cells} |", row.number)?;
-    }
-    if !markup.sentences.is_empty() {
-        writeln!(out)?;
-    }
-    for sentence in &markup.sentences {
-        writeln!(out, "- {}", sentence.replace('|', "\\vert{}"))?;
-    }
-    out.flush()
+    markup.rows(out, code, text)
 }
 
 /// Verbatim text; entities are only known outside of it, so a command with a pipe goes without.
 fn code(text: &str) -> String {
     if text.contains('|') {
-        text.replace('|', "\\vert{}")
+        self::text(text)
     } else {
         format!("={text}=")
     }
+}
+
+fn text(text: &str) -> String {
+    text.replace('|', "\\vert{}")
 }
 
 #[cfg(test)]
