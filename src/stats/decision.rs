@@ -139,25 +139,11 @@ pub fn against_sessions(median: f64, medians: &[f64], regression: f64, level: f6
 
 #[cfg(test)]
 mod tests {
-    use super::super::estimate::Method;
     use super::*;
-
-    fn with(low: f64, value: f64, high: f64) -> Estimate {
-        let interval = Interval {
-            low,
-            high,
-            level: 0.95,
-            method: Method::SignedRank,
-        };
-        Estimate {
-            value,
-            interval: Some(interval),
-        }
-    }
 
     #[test]
     fn the_interval_decides() {
-        let interval = with(1.0, 1.1, 1.2).interval;
+        let interval = Estimate::within(1.0, 1.1, 1.2).interval;
         let decide = |limit, past| by_interval(interval.as_ref(), limit, past);
         assert_eq!(decide(0.9, Past::Above), Decision::Fail);
         assert_eq!(decide(1.1, Past::Above), Decision::Unsure);
@@ -173,7 +159,7 @@ mod tests {
     #[test]
     fn runs_grow_with_the_square_of_the_distance() {
         // half-width ln 1.1, distance ln 1.05: about 3.8 times the runs
-        let estimate = with(1.0 / 1.1, 1.0, 1.1);
+        let estimate = Estimate::within(1.0 / 1.1, 1.0, 1.1);
         let needed = runs_to_decide(&estimate, 1.05, 30).unwrap();
         assert_eq!(needed, RunsToDecide::About(115));
         assert_eq!(
@@ -190,7 +176,7 @@ mod tests {
 
     #[test]
     fn the_whole_interval_decides_on_a_regression() {
-        let decide = |low, value, high| max_regression(&with(low, value, high), 0.05);
+        let decide = |low, value, high| max_regression(&Estimate::within(low, value, high), 0.05);
         assert_eq!(decide(1.06, 1.08, 1.1), Decision::Fail);
         assert_eq!(decide(1.01, 1.02, 1.05), Decision::Ok);
         assert_eq!(decide(1.04, 1.05, 1.06), Decision::Unsure);

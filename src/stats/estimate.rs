@@ -136,6 +136,23 @@ impl Estimate {
 }
 
 #[cfg(test)]
+impl Estimate {
+    /// A value inside an interval at the usual level.
+    pub(crate) fn within(low: f64, value: f64, high: f64) -> Self {
+        let interval = Interval {
+            low,
+            high,
+            level: super::summary::LEVEL,
+            method: Method::SignedRank,
+        };
+        Self {
+            value,
+            interval: Some(interval),
+        }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -63,41 +63,33 @@ pub fn level_against_fastest(level: f64, commands: usize) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::estimate::{Interval, Method};
     use super::super::rank;
     use super::*;
 
-    fn with(low: f64, value: f64, high: f64) -> Estimate {
-        let interval = Interval {
-            low,
-            high,
-            level: 0.95,
-            method: Method::SignedRank,
-        };
-        Estimate {
-            value,
-            interval: Some(interval),
-        }
-    }
-
     #[test]
     fn verdicts_follow_the_interval() {
-        assert_eq!(Verdict::of(&with(1.02, 1.04, 1.06), None), Verdict::Slower);
-        assert_eq!(Verdict::of(&with(0.92, 0.94, 0.99), None), Verdict::Faster);
         assert_eq!(
-            Verdict::of(&with(0.98, 1.01, 1.03), None),
+            Verdict::of(&Estimate::within(1.02, 1.04, 1.06), None),
+            Verdict::Slower
+        );
+        assert_eq!(
+            Verdict::of(&Estimate::within(0.92, 0.94, 0.99), None),
+            Verdict::Faster
+        );
+        assert_eq!(
+            Verdict::of(&Estimate::within(0.98, 1.01, 1.03), None),
             Verdict::NoneShown
         );
         assert_eq!(
-            Verdict::of(&with(0.98, 1.01, 1.03), Some(0.05)),
+            Verdict::of(&Estimate::within(0.98, 1.01, 1.03), Some(0.05)),
             Verdict::Equal
         );
         assert_eq!(
-            Verdict::of(&with(0.98, 1.01, 1.06), Some(0.05)),
+            Verdict::of(&Estimate::within(0.98, 1.01, 1.06), Some(0.05)),
             Verdict::NoneShown
         );
         assert_eq!(
-            Verdict::of(&with(1.001, 1.002, 1.003), None),
+            Verdict::of(&Estimate::within(1.001, 1.002, 1.003), None),
             Verdict::Slight
         );
         assert_eq!(
