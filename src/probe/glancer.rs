@@ -14,8 +14,6 @@ use crate::sys;
 
 /// How often the tree of processes is read while it works.
 const WALK_PERIOD: u64 = 5_000_000;
-/// So often at one tick new threads are looked for; where there are always more, somebody works.
-const ROUNDS: usize = 3;
 
 /// What the sampler remembers of a thread.
 #[derive(Debug, Default)]
@@ -109,20 +107,21 @@ impl Glancer {
         if now >= self.walked + WALK_PERIOD || self.known.is_empty() {
             self.walk(reader);
         }
-        for _ in 0..ROUNDS {
-            self.see(reader);
-            if self.living().any(|known| known.runs) {
-                return false;
-            }
-            // Who waits for a process may have started it a moment ago.
-            let grown = self
-                .living()
-                .any(|known| known.walked != Some(known.wait()));
-            if !(grown && self.walk(reader)) {
-                return self.living().next().is_some() && self.rests(reader);
-            }
+        self.see(reader);
+        let nobody = self.living().next().is_none();
+        if nobody || self.living().any(|known| known.runs) || !self.rests(reader) {
+            return false;
         }
-        false
+        // Who waits for a process may have started it a moment ago. This takes long: what those
+        // that are known do meanwhile is of no interest.
+        let grown = self
+            .living()
+            .any(|known| known.walked != Some(known.wait()));
+        if grown && self.walk(reader) {
+            self.see(reader);
+            return !self.living().any(|known| known.runs);
+        }
+        true
     }
 
     fn living(&self) -> impl Iterator<Item = &Known> {
