@@ -1,8 +1,8 @@
 //! Decisions on real commands: how often a verdict is given of equal commands and of commands that
 //! differ by 1%, and how often a gate on a regression fails.
 //!
-//! `cargo build --release && cargo run --release --example aa [PAIRS]` prints a table of verdicts,
-//! `… --example aa gates [INVOCATIONS]` one of gates. `OFFBENCH` names another program than
+//! `cargo build --release && cargo run --release --example aa [PAIRS [NAME]]` prints a table of
+//! verdicts, of the kinds whose name holds NAME; `… --example aa gates [INVOCATIONS]` one of gates. `OFFBENCH` names another program than
 //! target/release/offbench; `HYPERFINE` and `HYPERFINE2` add those two tools, 1.x and 2.x, to the
 //! verdicts. Conditions: the machine as it is, and with a busy loop that begins halfway.
 
@@ -38,7 +38,7 @@ fn main() -> Any<()> {
         return gates(arguments.get(2).map_or(Ok(100), |count| count.parse())?);
     }
     let pairs = arguments.get(1).map_or(Ok(60), |pairs| pairs.parse())?;
-    table(pairs)
+    table(pairs, arguments.get(2).map_or("", String::as_str))
 }
 
 /// Work that nothing shortens.
@@ -101,7 +101,7 @@ fn cases() -> Any<Vec<Case>> {
     ])
 }
 
-fn table(pairs: u32) -> Any<()> {
+fn table(pairs: u32, name: &str) -> Any<()> {
     let tools: [(&str, &str, Judge); 3] = [
         ("OFFBENCH", "target/release/offbench", ours),
         ("HYPERFINE", "", hyperfine_1),
@@ -109,7 +109,7 @@ fn table(pairs: u32) -> Any<()> {
     ];
     println!("| pairs of commands | tool | claims | of |");
     println!("| --- | --- | --- | --- |");
-    for case in cases()? {
+    for case in cases()?.into_iter().filter(|case| case.name.contains(name)) {
         for (variable, usual, judge) in tools {
             let path = std::env::var(variable).unwrap_or_else(|_| usual.to_owned());
             if path.is_empty() {
