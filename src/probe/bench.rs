@@ -227,7 +227,8 @@ impl Bench {
         }
         let now = self.read_tree();
         let passed = now.since(&self.tree);
-        readings.tree_cpu = passed.cpu;
+        let ours = readings.spawn_cpu.unwrap_or_default();
+        readings.tree_cpu = passed.cpu.map(|cpu| cpu.saturating_sub(ours));
         readings.tree_queued = passed.queued;
         readings.io_stall = readings.io_stall.max(passed.io_stall);
         readings.memory_stall = readings.memory_stall.max(passed.memory_stall);

@@ -172,6 +172,7 @@ pub static FIELDS: &[Field] = &[
     },
     plain!("padding", Count, padding),
     reading!("spawn_latency_s", Nanoseconds, spawn_latency),
+    reading!("spawn_cpu_s", Nanoseconds, spawn_cpu),
     reading!("main_run_s", Nanoseconds, main_run),
     reading!("tree_queued_s", Nanoseconds, tree_queued),
     reading!("stopped_s", Nanoseconds, stopped),

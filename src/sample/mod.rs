@@ -72,6 +72,25 @@ impl Usage {
     pub fn cpu(&self) -> Duration {
         self.user + self.system
     }
+
+    /// The same without CPU time that was used before exec. The total is exact to the microsecond of
+    /// the kernel's account; the split, which is sampled, keeps its proportion.
+    #[must_use]
+    pub fn without(self, before: Duration) -> Self {
+        let micros = |time: Duration| time.as_secs_f64() * 1e6;
+        let total = self.cpu();
+        let rest = micros(total.saturating_sub(before)).round();
+        let part = if total.is_zero() {
+            0.0
+        } else {
+            (rest * (micros(self.user) / micros(total))).round()
+        };
+        Self {
+            user: Duration::from_micros(part as u64),
+            system: Duration::from_micros((rest - part) as u64),
+            ..self
+        }
+    }
 }
 
 /// How a run ended.
@@ -180,6 +199,8 @@ impl Unaccounted {
 pub struct Readings {
     /// From the clone to the child's own stamp before exec.
     pub spawn_latency: Option<Duration>,
+    /// CPU time used before the stamp, by us: it is in no other account of the run.
+    pub spawn_cpu: Option<Duration>,
     /// On-CPU time of the main thread since exec (`/proc/PID/schedstat`, first number).
     pub main_run: Option<Duration>,
     /// Run-queue time of the main thread since exec (`/proc/PID/schedstat`, second number).
@@ -297,5 +318,25 @@ impl Sample {
     pub fn children_work(&self) -> bool {
         let main = self.readings.main_run;
         main.is_some_and(|main| 2 * main < self.tree_cpu())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_used_before_exec_is_left_out_in_proportion() {
+        let usage = |user, system| Usage {
+            user: Duration::from_micros(user),
+            system: Duration::from_micros(system),
+            ..Usage::default()
+        };
+        let before = Duration::from_nanos;
+        assert_eq!(usage(300, 100).without(before(20_400)), usage(285, 95));
+        assert_eq!(usage(0, 30).without(before(10_000)), usage(0, 20));
+        assert_eq!(usage(7, 3).without(before(11_000)), usage(0, 0));
+        assert_eq!(usage(0, 0).without(before(500)), usage(0, 0));
+        assert_eq!(usage(7, 3).without(before(0)), usage(7, 3));
     }
 }

@@ -277,8 +277,10 @@ impl<'p> ProcessExecutor<'p> {
             self.bench.leave_group();
         }
         let before = self.spawner.account_before(&flight.started);
-        let readings = self.bench.harvest(pid, &before);
-        let ended = unix::reap(pid)?;
+        let mut readings = self.bench.harvest(pid, &before);
+        readings.spawn_cpu = self.spawner.cpu_before(&flight.started);
+        let mut ended = unix::reap(pid)?;
+        ended.usage = ended.usage.without(readings.spawn_cpu.unwrap_or_default());
         drop(eyes);
         flight.vigil.ended_by(ended.outcome.signal());
         let mut harvest = Harvest {

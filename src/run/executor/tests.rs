@@ -168,6 +168,16 @@ fn a_run_has_a_time_and_an_account() {
         assert_eq!(sample.readings.auto_reaps, asked.then_some(0));
         assert_eq!(sample.readings.leftovers, Some(0));
         assert_eq!(sample.readings.orphans, Some(0));
+        // One thread and no children: both are accounts of the same time.
+        let main = sample.readings.main_run.unwrap();
+        let apart = sample.usage.cpu().abs_diff(main);
+        assert!(apart < Duration::from_millis(1), "{apart:?}");
+        assert!(
+            sample
+                .readings
+                .spawn_cpu
+                .is_some_and(|cpu| cpu > Duration::ZERO)
+        );
     }
 }
 

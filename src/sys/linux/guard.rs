@@ -38,6 +38,12 @@ pub(crate) fn attend(group: i32) {
     }
 }
 
+/// Where a process that begins a group of its own says so, before it does anything that can be seen:
+/// we may be killed before we come to say it.
+pub(super) fn place() -> Option<&'static AtomicI32> {
+    GROUP.get().copied()
+}
+
 fn shared_word() -> Option<&'static AtomicI32> {
     let (read_write, shared) = (
         libc::PROT_READ | libc::PROT_WRITE,
@@ -71,15 +77,17 @@ fn watch(ours: i32, word: &AtomicI32) -> ! {
         libc::syscall(libc::SYS_close_range, 0, u32::MAX, 0);
         libc::chdir(c"/".as_ptr());
         let file = libc::syscall(libc::SYS_pidfd_open, ours, 0) as i32;
-        if file < 0 {
+        if file >= 0 {
+            let mut asked = libc::pollfd {
+                fd: file,
+                events: libc::POLLIN,
+                revents: 0,
+            };
+            while libc::poll(&raw mut asked, 1, -1) < 0 {}
+        } else if nix::errno::Errno::last_raw() != libc::ESRCH {
             libc::_exit(0);
         }
-        let mut asked = libc::pollfd {
-            fd: file,
-            events: libc::POLLIN,
-            revents: 0,
-        };
-        while libc::poll(&raw mut asked, 1, -1) < 0 {}
+        // It has ended, maybe before we came to look.
         let group = word.load(Ordering::Relaxed);
         if group > 1 {
             libc::kill(-group, libc::SIGKILL);

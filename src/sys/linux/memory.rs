@@ -25,6 +25,8 @@ pub(super) struct Report {
     pub(super) step: AtomicI32,
     /// Its error number.
     pub(super) errno: AtomicI32,
+    /// CPU time of the child just before the stamp, in nanoseconds; 0 where it cannot be read.
+    pub(super) cpu: AtomicU64,
     /// `/proc/self/schedstat` just before the stamp; ends with a NUL.
     pub(super) account: [AtomicU8; ACCOUNT],
 }

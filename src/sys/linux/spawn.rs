@@ -156,6 +156,7 @@ impl Spawner {
         let report = self.memory.report();
         report.stamp.store(0, Ordering::Relaxed);
         report.step.store(0, Ordering::Relaxed);
+        report.cpu.store(0, Ordering::Relaxed);
         report.account[0].store(0, Ordering::Relaxed);
         let (asked, pid) = self.clone_child(orders, launch)?;
         if pid < 0 {
@@ -210,6 +211,7 @@ impl Spawner {
             directory: prepared.directory().map_or(ptr::null(), CStr::as_ptr),
             cpus: self.commands.as_ref().map_or(nowhere, CpuMask::raw),
             cgroup: launch.cgroup,
+            guard: super::guard::place().map_or(ptr::null(), ptr::from_ref),
             path: prepared.path().as_ptr(),
             argv: prepared.argv(),
             envp: prepared.envp(slots),
@@ -329,6 +331,13 @@ impl Spawner {
             Some(error) => Err(error),
             None => Ok(self.stamped(started).unwrap_or(started.asked)),
         }
+    }
+
+    /// CPU time that a process had used at its stamp: ours, not its command's. `None` where it is not
+    /// known.
+    pub(crate) fn cpu_before(&self, started: &Started) -> Option<Duration> {
+        let cpu = self.memory.report().cpu.load(Ordering::Relaxed);
+        (started.outer.is_none() && cpu > 0).then(|| Duration::from_nanos(cpu))
     }
 
     /// `schedstat` of a process as it was at its stamp, empty where it is not known: what a process

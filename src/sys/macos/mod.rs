@@ -268,6 +268,11 @@ impl Spawner {
     }
 
     /// Not known here.
+    pub(crate) fn cpu_before(&self, _started: &Started) -> Option<Duration> {
+        None
+    }
+
+    /// Not known here.
     pub(crate) fn account_before(&self, _started: &Started) -> Vec<u8> {
         Vec::new()
     }
