@@ -453,6 +453,36 @@ fn a_stopped_process_is_told_from_its_waits() {
 }
 
 #[test]
+fn a_wait_that_does_not_come_again_is_not_named_by_what_came_instead() {
+    let command = "sh -c '[ -e waited ] || { touch waited; exec sleep 0.5; }'";
+    let said = Command::new(env!("CARGO_BIN_EXE_offbench"))
+        .current_dir(folder())
+        .args([
+            "-N",
+            "-w0",
+            "-r1",
+            "--style",
+            "basic",
+            "--explain",
+            "always",
+        ])
+        .args(["--export-json", "missed.json", command])
+        .output()
+        .unwrap();
+    let screen = String::from_utf8_lossy(&said.stdout);
+    let missed = "they did not meet what the measured runs waited for";
+    let words: Vec<&str> = screen.split_whitespace().collect();
+    assert!(words.join(" ").contains(missed), "{screen}");
+    let text = std::fs::read_to_string(folder().join("missed.json")).unwrap();
+    let said: Value = serde_json::from_str(&text).unwrap();
+    let said = &said["results"][0]["offbench"];
+    assert!(said["explain"]["wall"].as_f64().unwrap() < 0.25, "{said}");
+    let causes = said["causes"].as_array().unwrap();
+    assert_eq!(causes[0]["id"], "unknown", "{causes:?}");
+    assert!(causes[0]["share"].as_f64().unwrap() > 0.5, "{causes:?}");
+}
+
+#[test]
 fn computing_is_no_wait() {
     let _turn = alone();
     for setting in settings() {

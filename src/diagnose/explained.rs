@@ -30,6 +30,9 @@ const MOSTLY_LOCKS: f64 = 0.8;
 /// … in at least so many waits of each thread.
 const HANDED_ON: u64 = 5;
 
+/// Diagnostic runs shorter than this share of the measured ones did not meet what those waited for.
+const SAME_RUN: f64 = 0.5;
+
 /// What diagnostic runs found, as words.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Explained {
@@ -52,8 +55,14 @@ pub(super) fn explained(attribution: &Attribution, wall: f64, off: Option<f64>) 
         let busy = attribution.threads_busy.unwrap_or(1.0);
         remarks.push(words::serialised(attribution.threads, busy));
     }
-    remarks.extend(off.and_then(|off| apart(attribution, off)));
-    remarks.push(words::distance(attribution.runs, attribution.wall, wall));
+    let same = about(Some(attribution), wall).is_some();
+    remarks.extend(off.filter(|_| same).and_then(|off| apart(attribution, off)));
+    remarks.push(words::distance(
+        attribution.runs,
+        attribution.wall,
+        wall,
+        same,
+    ));
     remarks.extend(attribution.limits.iter().cloned());
     Explained {
         summary: words::summary(
@@ -63,6 +72,12 @@ pub(super) fn explained(attribution: &Attribution, wall: f64, off: Option<f64>) 
         ),
         remarks,
     }
+}
+
+/// What diagnostic runs found, if it is about runs like the measured ones, which took `wall`: somebody
+/// held a lock or the cache was cold only then, and shares of runs that did not wait say nothing.
+pub(super) fn about(attribution: Option<&Attribution>, wall: f64) -> Option<&Attribution> {
+    attribution.filter(|found| found.wall >= SAME_RUN * wall)
 }
 
 /// Seconds a measured run of `wall` had none of its threads on a CPU and one ready for it.

@@ -67,6 +67,17 @@ fn short_waits_are_told_with_the_call_of_the_rest() {
 fn a_wall_far_from_the_measured_makes_shares_rough() {
     let said = explained(&attribution(0.1, 0.0, Vec::new()), 0.07, None);
     assert!(said.remarks[0].ends_with("above the measured: the shares are rough"));
+    let said = explained(&attribution(0.1, 0.0, Vec::new()), 0.3, Some(0.9));
+    let missed = "67% below the measured: they did not meet what the measured runs waited for";
+    assert!(said.remarks[0].ends_with(missed), "{:?}", said.remarks);
+}
+
+#[test]
+fn runs_that_did_not_wait_tell_nothing_of_those_that_did() {
+    let found = attribution(0.01, 0.1, vec![wait(Cause::Pipe, "read", 0.1, 1)]);
+    assert!(about(Some(&found), 0.2).is_some());
+    assert!(about(Some(&found), 0.3).is_none());
+    assert!(about(None, 0.3).is_none());
 }
 
 #[test]

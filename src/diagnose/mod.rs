@@ -117,7 +117,7 @@ pub fn is_incomplete(recording: &Recording) -> bool {
 pub fn diagnose(recording: &Recording, figures: &Figures) -> Option<Diagnosis> {
     let slices = balance::slices(recording)?;
     let causes = causes(recording, &slices);
-    let attribution = recording.attribution.as_ref();
+    let attribution = explained::about(recording.attribution.as_ref(), slices.wall);
     let cause = match attribution {
         Some(_) => explained::main_cause(&causes),
         None => causes.first().map(|line| line.cause),
@@ -148,7 +148,9 @@ pub fn diagnose(recording: &Recording, figures: &Figures) -> Option<Diagnosis> {
         findings,
         cpus_busy: cpus_busy(figures),
         variance: figures.variance,
-        explained: attribution
+        explained: recording
+            .attribution
+            .as_ref()
             .map(|found| explained::explained(found, slices.wall, off_share(&slices))),
         trace_slowdown: recording
             .trace
@@ -219,7 +221,7 @@ fn cpus_busy(figures: &Figures) -> Option<f64> {
 
 /// Lines per cause: named waits where there are any, and what the accounts tell.
 fn causes(recording: &Recording, slices: &Slices) -> Vec<CauseLine> {
-    let attribution = recording.attribution.as_ref();
+    let attribution = explained::about(recording.attribution.as_ref(), slices.wall);
     let mut lines = attribution.map_or_else(Vec::new, |a| explained::lines(a, slices.wall));
     let mut named: f64 = lines.iter().map(|line| line.seconds).sum();
     if let Some(waiting) = slices.waiting.filter(|waiting| named > *waiting) {

@@ -56,15 +56,23 @@ pub(in crate::diagnose) fn serialised(threads: u64, busy: f64) -> String {
     format!("{threads} threads, {busy:.1} busy on average: a lock serialises them")
 }
 
-/// How far the diagnosed wall time is from the measured one.
-pub(in crate::diagnose) fn distance(runs: u64, diagnosed: f64, measured: f64) -> String {
+/// How far the diagnosed wall time is from the measured one; `same` if it still tells what the
+/// measured runs waited for.
+pub(in crate::diagnose) fn distance(
+    runs: u64,
+    diagnosed: f64,
+    measured: f64,
+    same: bool,
+) -> String {
     let by = if measured > 0.0 {
         diagnosed / measured - 1.0
     } else {
         0.0
     };
     let noun = if runs == 1 { "run" } else { "runs" };
-    let far = if by.abs() > FAR {
+    let far = if !same {
+        ": they did not meet what the measured runs waited for"
+    } else if by.abs() > FAR {
         ": the shares are rough"
     } else {
         ""
