@@ -125,6 +125,8 @@ macro_rules! counter {
 pub const WALL: &str = "wall";
 /// The identifier of CPU time.
 pub const CPU: &str = "cpu";
+/// The identifier of peak memory.
+pub const RSS: &str = "rss";
 /// The identifier of time spent waiting for a CPU.
 pub const QUEUED: &str = "queued";
 /// The identifier of the ratio of wall to CPU time.

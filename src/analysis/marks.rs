@@ -3,7 +3,7 @@
 
 use super::{Subject, pace};
 use crate::diagnose::words::time;
-use crate::metric::{CPU, WALL};
+use crate::metric::{CPU, RSS, WALL};
 
 /// Below this median CPU time the split into user and system is a lottery of clock ticks.
 const SPLIT_IS_SAMPLED: f64 = 0.010;
@@ -19,7 +19,7 @@ impl Subject<'_> {
     #[must_use]
     pub fn rss_at_floor(&self) -> Option<bool> {
         let floor = self.recording.conditions.rss_floor_bytes?;
-        Some(self.median("rss")? <= floor as f64)
+        Some(self.median(RSS)? <= floor as f64)
     }
 
     /// Whether the split of CPU time into user and system is not to be believed.

@@ -273,6 +273,10 @@ pub struct Sample {
     pub readings: Readings,
 }
 
+/// Accounts of the same CPU time differ by as much: each is cut to microseconds, user and system by
+/// themselves.
+const ACCOUNTS_DIFFER: Duration = Duration::from_micros(5);
+
 impl Sample {
     /// Keys of the fields that [`Sample::tree_cpu`] looks at.
     pub const TREE_CPU: &'static [&'static str] =
@@ -283,9 +287,10 @@ impl Sample {
     #[must_use]
     pub fn tree_cpu(&self) -> Duration {
         let accounted = self.usage.cpu() + self.readings.orphan_cpu.unwrap_or_default();
-        self.readings
-            .tree_cpu
-            .map_or(accounted, |tree| tree.max(accounted))
+        let whole = self.readings.tree_cpu;
+        whole
+            .filter(|tree| *tree > accounted + ACCOUNTS_DIFFER)
+            .unwrap_or(accounted)
     }
 
     /// Tree CPU that user and system time miss.
@@ -338,5 +343,18 @@ mod tests {
         assert_eq!(usage(7, 3).without(before(11_000)), usage(0, 0));
         assert_eq!(usage(0, 0).without(before(500)), usage(0, 0));
         assert_eq!(usage(7, 3).without(before(0)), usage(7, 3));
+    }
+
+    #[test]
+    fn accounts_of_the_same_time_hide_nothing() {
+        let hidden = |tree: u64| {
+            let mut sample = Sample::default();
+            sample.usage.user = Duration::from_micros(35);
+            sample.readings.tree_cpu = Some(Duration::from_nanos(tree));
+            sample.hidden_cpu()
+        };
+        assert_eq!(hidden(35_967), Duration::ZERO);
+        assert_eq!(hidden(60_000), Duration::from_micros(25));
+        assert_eq!(hidden(0), Duration::ZERO);
     }
 }

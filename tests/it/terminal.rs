@@ -335,3 +335,31 @@ fn modes_that_a_command_changed_are_restored() {
         assert_eq!(before.output_flags, after.output_flags, "{command}");
     }
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_below_our_own_is_only_bounded() {
+    let folder = Folder::new();
+    let said = |style: &str, command: &str| {
+        let options = ["-N", "-r3", "--metrics", "memory_peak_resident", "--style"];
+        let told = folder
+            .offbench([&options[..], &[style, command]].concat())
+            .run();
+        told.stdout()
+    };
+    assert!(
+        said("nocolor", "true").contains("peak RSS  < "),
+        "{}",
+        said("nocolor", "true")
+    );
+    assert!(
+        said("auto", "true").contains("rss median=<"),
+        "{}",
+        said("auto", "true")
+    );
+    let large = said("nocolor", "dd if=/dev/zero of=/dev/null bs=64M count=1");
+    assert!(
+        large.contains("peak RSS  ") && !large.contains('<'),
+        "{large}"
+    );
+}

@@ -3,6 +3,7 @@
 
 use super::layout::{Column, left, right, table, wrap};
 use crate::analysis::Subject;
+use crate::metric::RSS;
 use crate::report::{Choice, Style};
 use crate::sample::Outcome;
 use crate::stats::Summary;
@@ -52,7 +53,7 @@ pub(super) fn lines(style: &Style, subject: &Subject<'_>) -> Vec<String> {
     let mut lines = if rows.is_empty() {
         Vec::new()
     } else {
-        measured(style, &rows)
+        measured(style, subject, &rows)
     };
     if let Some(text) = counters(style, subject) {
         lines.extend(wrap("  counters ", &text, style.line()));
@@ -65,7 +66,7 @@ pub(super) fn plain(style: &Style, subject: &Subject<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     for choice in style.metrics.others().filter(|one| !is_counter(one)) {
         if let Some(summary) = subject.summary(choice.metric.id) {
-            let text = median(&choice, summary).replace(' ', "");
+            let text = median(subject, &choice, summary).replace(' ', "");
             lines.push(format!("  {} median={text}", choice.metric.id));
         }
     }
@@ -81,11 +82,14 @@ fn point(summary: &Summary, id: &str) -> f64 {
     summary.get(id).map_or(f64::NAN, |found| found.value)
 }
 
-fn median(choice: &Choice, summary: &Summary) -> String {
-    choice.text(point(summary, "median"))
+/// `12.3 MiB`, or `< 2.3 MiB` where no more is known than that it is not above offbench's own.
+fn median(subject: &Subject<'_>, choice: &Choice, summary: &Summary) -> String {
+    let bound = choice.metric.id == RSS && subject.rss_at_floor() == Some(true);
+    let mark = if bound { "< " } else { "" };
+    format!("{mark}{}", choice.text(point(summary, "median")))
 }
 
-fn measured(style: &Style, rows: &[(Choice, &Summary)]) -> Vec<String> {
+fn measured(style: &Style, subject: &Subject<'_>, rows: &[(Choice, &Summary)]) -> Vec<String> {
     let cells = |cell: &dyn Fn(&Choice, &Summary) -> String| -> Vec<String> {
         let texts: Vec<String> = rows.iter().map(|(one, found)| cell(one, found)).collect();
         let width = texts.iter().map(String::len).max().unwrap_or(0);
@@ -101,8 +105,9 @@ fn measured(style: &Style, rows: &[(Choice, &Summary)]) -> Vec<String> {
         cells,
         left: true,
     };
+    let medians = cells(&|one, found| median(subject, one, found));
     let labels = rows.iter().map(|(one, _)| left(one.metric.label, 6));
-    let mut columns = vec![column(2, labels.collect()), column(2, cells(&median))];
+    let mut columns = vec![column(2, labels.collect()), column(2, medians)];
     if !style.narrow() {
         columns.push(column(2, cells(&range)));
     }
