@@ -1,8 +1,8 @@
 //! Commands that wait for nothing: how often something is said against them.
 //!
 //! `cargo build --release && cargo run --release --example clean [INVOCATIONS]` prints for each command in
-//! how many invocations there was a tier, or a finding of the environment or of the accounting. Only a
-//! quiet machine tells anything: on a busy one, queues are real. `OFFBENCH` names another program than
+//! how many invocations there was a tier, which is that of the loudest finding, and the causes beside
+//! it. Only a quiet machine tells anything: on a busy one, queues are real. `OFFBENCH` names another program than
 //! target/release/offbench; further arguments are options for it, such as `--explain always`.
 
 #![allow(
@@ -93,7 +93,7 @@ fn table(invocations: u32, options: &[String]) -> Any<()> {
     Ok(())
 }
 
-/// The tier, and the causes that concern the environment or the accounting.
+/// The tier and the causes of a tier; nothing where there is none.
 fn findings(command: &str, options: &[String]) -> Any<Vec<String>> {
     let path = std::env::var("OFFBENCH").unwrap_or_else(|_| "target/release/offbench".to_owned());
     let output = Command::new(path)
@@ -105,13 +105,12 @@ fn findings(command: &str, options: &[String]) -> Any<Vec<String>> {
     let document: Value = serde_json::from_slice(&output.stdout)?;
     let result = &document["results"][0]["offbench"];
     let tier = result["tier"].as_str().ok_or("a result without a tier")?;
-    let mut all = Vec::new();
-    if tier != "none" {
-        all.push(format!("tier {tier}"));
+    if tier == "none" {
+        return Ok(Vec::new());
     }
+    let mut all = vec![format!("tier {tier}")];
     for cause in result["causes"].as_array().into_iter().flatten() {
-        let class = cause["class"].as_str().unwrap_or_default();
-        if class == "environment" || class == "accounting" {
+        if cause["share"].as_f64().is_some_and(|share| share >= 0.05) {
             all.push(cause["id"].as_str().unwrap_or_default().to_owned());
         }
     }
