@@ -205,6 +205,22 @@ fn a_signal_ends_the_command_and_keeps_what_was_measured() {
 }
 
 #[test]
+fn an_interrupt_in_the_middle_of_a_start_ends_the_run() {
+    for step in 0..60 {
+        let folder = Folder::new();
+        let child = folder.start("-N -w0 -r9 \"sleep $mark\"");
+        std::thread::sleep(Duration::from_micros(1_000 + step * 100));
+        let pid = Pid::from_raw(i32::try_from(child.id()).unwrap());
+        // Before offbench heeds signals it ends by them.
+        let _ = kill(pid, Signal::SIGINT);
+        let begun = Instant::now();
+        let status = child.wait_with_output().unwrap().status;
+        assert!(begun.elapsed() < PATIENCE, "{status}");
+        folder.nothing_is_left();
+    }
+}
+
+#[test]
 fn a_second_signal_leaves_at_once() {
     let folder = Folder::new();
     let child = folder.start(

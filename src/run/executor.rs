@@ -39,6 +39,17 @@ pub struct Request {
     pub padding: u64,
 }
 
+impl Request {
+    /// What stands before the number in the command's environment.
+    pub(crate) fn prefix(&self) -> &'static str {
+        match self.phase {
+            Phase::Warmup => "warmup-",
+            Phase::Measured => "",
+            Phase::Diagnostic => "explain-",
+        }
+    }
+}
+
 /// A run that was made: its record, and what the schedule has to know besides.
 #[allow(
     clippy::struct_excessive_bools,

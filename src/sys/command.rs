@@ -75,10 +75,13 @@ fn stream(descriptor: i32) -> Result<Stdio, Error> {
 pub(super) fn refusal(call: &'static str, number: i32, path: &CStr) -> Error {
     let path = std::path::PathBuf::from(text(path));
     match number {
+        // Only exec speaks of the program.
+        _ if call == "clone" && number != libc::EAGAIN => Error::number(call, number),
         // The file was there when it was prepared, so what is missing may be its loader.
         libc::ENOENT if path.exists() => Error::MissingInterpreter {
+            interpreter: super::resolve::missing_interpreter(&path, None)
+                .unwrap_or_else(|| "(dynamic loader)".into()),
             path,
-            interpreter: "(dynamic loader)".into(),
         },
         libc::ENOENT | libc::ENOTDIR => Error::NotFound,
         libc::EACCES => Error::NotExecutable { path },

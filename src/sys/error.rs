@@ -7,6 +7,9 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub(crate) enum Error {
+    /// A signal has asked us to stop.
+    #[error("go on: interrupted")]
+    Stopped,
     /// No such program, or none of that name in the search path.
     #[error("no such program")]
     NotFound,

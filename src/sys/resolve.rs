@@ -99,7 +99,7 @@ fn examine(path: &Path, directory: Option<&Path>) -> Result<(), Error> {
 }
 
 /// The interpreter a script names, if it does not exist. A file we cannot read is left to exec.
-fn missing_interpreter(file: &Path, directory: Option<&Path>) -> Option<String> {
+pub(super) fn missing_interpreter(file: &Path, directory: Option<&Path>) -> Option<String> {
     let mut head = [0; HEAD];
     let mut length = 0;
     let mut opened = File::open(file).ok()?;

@@ -33,6 +33,8 @@ pub(crate) struct Launch {
     pub(crate) folder: i32,
     /// Wait before exec until released, so that counters can be opened on the process.
     pub(crate) held: bool,
+    /// Do not start if a signal has asked us to stop.
+    pub(crate) unless_stopped: bool,
 }
 
 /// What became known about a process.

@@ -149,6 +149,7 @@ impl RunError {
     pub(in crate::run) fn about(program: &str, error: sys::Error) -> Self {
         let program = program.to_owned();
         match error {
+            sys::Error::Stopped => Self::Interrupted,
             sys::Error::NotFound => Self::NotFound { program },
             sys::Error::NotExecutable { path } => Self::NotExecutable { program, path },
             sys::Error::Directory { path } => Self::IsDirectory { program, path },

@@ -78,6 +78,7 @@ fn once(
         cgroup: -1,
         folder: -1,
         held: false,
+        unless_stopped: true,
     };
     let started = spawner.start(program, slots, &launch)?;
     while unix::wait(started.pid)? != unix::Event::Ended {}

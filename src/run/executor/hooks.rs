@@ -121,6 +121,8 @@ impl Hook {
             cgroup: -1,
             folder: -1,
             held: false,
+            // What winds up has to run just then.
+            unless_stopped: false,
         };
         means.slots.set_padding(None);
         session::let_request_pass();

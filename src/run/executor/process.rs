@@ -18,11 +18,11 @@ use crate::probe::{Bench, counters::Counters};
 use crate::run::clock::SystemClock;
 use crate::sample::host::Stamp;
 use crate::sample::recording::MachineCounters;
-use crate::sample::{Outcome, Phase, Readings, Sample};
+use crate::sample::{Outcome, Readings, Sample};
 use crate::sys::channel::Channel;
 use crate::sys::files::{self, Kept};
 use crate::sys::platform::{self, Spawner, Started, Wakeups};
-use crate::sys::unix::{self, Ended, Launch};
+use crate::sys::unix::{self, Ended, Launch, number};
 use crate::sys::{self, Environment, Prepared, Slots, clock, session, terminal};
 
 /// We stay on one CPU for about this long; choosing again costs some microseconds.
@@ -144,7 +144,8 @@ impl<'p> ProcessExecutor<'p> {
         let place = task.request.benchmark;
         let taken = self.ready.get_mut(place).and_then(Option::take);
         let mut ready = taken.ok_or(RunError::NotBegun)?;
-        self.number(task.request);
+        let request = task.request;
+        self.slots.set_iteration(request.prefix(), request.index);
         let prepared = self.hook(&mut ready, Kind::Prepare);
         let made = prepared.and_then(|()| self.between_hooks(&mut ready, task));
         // Whatever became of the run, and of `prepare` halfway: what it has set up is taken down.
@@ -214,6 +215,7 @@ impl<'p> ProcessExecutor<'p> {
             cgroup: self.bench.arm(task.request.benchmark, task.request.phase),
             folder: self.bench.folder(),
             held: task.watch.is_some(),
+            unless_stopped: true,
         };
         let (read, write) = streams.pipe.take().unzip();
         let check = self.plan.check_output;
@@ -368,15 +370,6 @@ impl<'p> ProcessExecutor<'p> {
         }
     }
 
-    fn number(&mut self, request: &Request) {
-        let prefix = match request.phase {
-            Phase::Warmup => "warmup-",
-            Phase::Measured => "",
-            Phase::Diagnostic => "explain-",
-        };
-        self.slots.set_iteration(prefix, request.index);
-    }
-
     fn lay_out(&self, benchmark: &Benchmark) -> Result<Prepared, RunError> {
         ready::prepare(&ready::words(benchmark), benchmark, &self.environment)
     }
@@ -493,8 +486,9 @@ impl Executor for ProcessExecutor<'_> {
 impl Drop for ProcessExecutor<'_> {
     /// Whoever interrupts us does not want to look for what the runs have left.
     fn drop(&mut self) {
-        if let Some(signal) = self.interrupted() {
-            self.family.signal(signal);
+        if self.interrupted().is_some() {
+            // Not the signal itself: a shell's children in the background ignore the keyboard's.
+            self.family.signal(number::TERM);
         }
     }
 }

@@ -125,6 +125,8 @@ impl Vigil {
             let now = clock::now();
             match event {
                 Event::Ended => {
+                    let passed = Duration::from_nanos(now.saturating_sub(self.begun));
+                    self.timed_out |= self.rhythm.timeout.is_some_and(|limit| passed > limit);
                     self.went_on(now);
                     return Ok(now);
                 }

@@ -45,6 +45,8 @@ pub(super) struct Orders {
     pub(super) parent: i32,
     pub(super) directory: *const libc::c_char,
     pub(super) cpus: (usize, *const u64),
+    /// The CPUs were asked for, and are not only what we had.
+    pub(super) cpus_matter: bool,
     pub(super) cgroup: i32,
     pub(super) hold: i32,
     /// The parent goes on; let it, before anything is done.
@@ -66,6 +68,7 @@ impl Default for Orders {
             parent: 0,
             directory: ptr::null(),
             cpus: (0, ptr::null()),
+            cpus_matter: false,
             cgroup: -1,
             hold: -1,
             beside: false,
@@ -235,7 +238,10 @@ unsafe fn place(orders: &Orders) -> Done {
     unsafe {
         if !cpus.is_null() {
             let mask = [0, bytes, cpus as usize, 0];
-            attempt(Step::Affinity, libc::SYS_sched_setaffinity, mask)?;
+            let set = attempt(Step::Affinity, libc::SYS_sched_setaffinity, mask);
+            if orders.cpus_matter {
+                set?;
+            }
         }
         if orders.cgroup >= 0 {
             let word = [orders.cgroup as usize, c"0".as_ptr() as usize, 1, 0];

@@ -63,6 +63,8 @@ pub(crate) struct Spawner {
     original: CpuMask,
     /// Where commands run; `None` is where we are.
     commands: Option<CpuMask>,
+    /// They were asked for.
+    commands_matter: bool,
     stamp: Stamp,
     filter: Option<Filter>,
     /// Our process id.
@@ -90,6 +92,7 @@ impl Spawner {
             memory: Memory::new()?,
             original,
             commands,
+            commands_matter: matches!(cpus, Cpus::List(_)),
             stamp: Stamp::BeforeExec,
             filter: None,
             own: nix::unistd::getpid().as_raw(),
@@ -211,6 +214,7 @@ impl Spawner {
             directory: prepared.directory().map_or(ptr::null(), CStr::as_ptr),
             cpus: self.commands.as_ref().map_or(nowhere, CpuMask::raw),
             cgroup: launch.cgroup,
+            cpus_matter: self.commands_matter,
             guard: super::guard::place().map_or(ptr::null(), ptr::from_ref),
             path: prepared.path().as_ptr(),
             argv: prepared.argv(),
@@ -227,6 +231,11 @@ impl Spawner {
         let before = SigSet::all()
             .thread_swap_mask(nix::sys::signal::SigmaskHow::SIG_SETMASK)
             .map_err(refused)?;
+        // A request that came before has reached nobody; those that come now wait for `attend`.
+        if launch.unless_stopped && crate::sys::session::stop_signal().is_some() {
+            before.thread_set_mask().map_err(refused)?;
+            return Err(Error::Stopped);
+        }
         orders.mask = *before.as_ref();
         let asked = clock::now();
         let pid = if launch.held {
@@ -236,12 +245,11 @@ impl Spawner {
             self.clone_beside(orders, launch)
         };
         if pid > 0 {
+            // The child does the same, but a signal may have to reach its group before.
+            // SAFETY: plain system call; the second of the two is harmless.
+            unsafe { libc::setpgid(pid, pid) };
             // Before the mask is restored, so that a signal waiting there already reaches it.
             crate::sys::session::attend(pid);
-            if launch.held {
-                // SAFETY: plain system call; the child does the same, and the second is harmless.
-                unsafe { libc::setpgid(pid, pid) };
-            }
         }
         before.thread_set_mask().map_err(refused)?;
         Ok((asked, pid))
@@ -263,8 +271,14 @@ impl Spawner {
                 unsafe { into::clone_beside(launch.folder, self.memory.stack(), obey, argument) };
             match -pid {
                 libc::ENOSYS | libc::EPERM => self.refused = true,
-                // A kernel without one of the flags, or a group that takes no process.
-                libc::EINVAL | libc::E2BIG | libc::EBUSY | libc::EOPNOTSUPP | libc::EACCES => {}
+                // A kernel without one of the flags, a group that takes no process or is gone.
+                libc::EINVAL
+                | libc::E2BIG
+                | libc::EBUSY
+                | libc::EOPNOTSUPP
+                | libc::EACCES
+                | libc::ENOENT
+                | libc::ENODEV => {}
                 _ => return pid,
             }
         }
