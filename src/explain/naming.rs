@@ -224,6 +224,8 @@ fn connected(target: Option<&Target>) -> Cause {
 fn transferred(purpose: Purpose, seen: Seen<'_>) -> Cause {
     match seen.target {
         Some(Target::Pipe | Target::Pair) => Cause::Pipe,
+        // Opening a named pipe waits for its other end.
+        Some(Target::File(_)) if seen.wchan.and_then(by_place) == Some(Cause::Pipe) => Cause::Pipe,
         Some(Target::Network(_)) => Cause::Network,
         Some(Target::Service(_)) => Cause::LocalService,
         Some(Target::Terminal(_)) => Cause::Terminal,
@@ -340,7 +342,9 @@ fn by_place(wchan: &str) -> Option<Cause> {
         | "do_semtimedop"
         | "__do_semtimedop" => Cause::Lock,
         "pipe_read" | "pipe_write" | "anon_pipe_read" | "anon_pipe_write" | "pipe_wait"
-        | "pipe_wait_readable" | "pipe_wait_writable" | "wait_for_partner" => Cause::Pipe,
+        | "pipe_wait_readable" | "pipe_wait_writable" | "wait_for_partner" | "fifo_open" => {
+            Cause::Pipe
+        }
         "do_wait" | "kernel_wait4" | "kernel_clone" | "_do_fork" | "do_fork" => Cause::Child,
         "poll_schedule_timeout"
         | "do_sys_poll"

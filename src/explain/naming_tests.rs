@@ -70,6 +70,7 @@ fn the_naming_table() {
         (call("sync_file_range"), 'D', "0", file("./f"), C::DiskFlush, "sync_file_range ./f", None),
         (call("pread64"), 'D', "__iomap_dio_rw", file("./data"), C::DiskRead, "pread64 ./data", Some("device")),
         (call("openat"), 'D', "folio_wait_bit", file("./f"), C::DiskRead, "openat ./f", Some("device")),
+        (call("openat"), 'S', "wait_for_partner", file("./fifo"), C::Pipe, "openat ./fifo", None),
         (call("getdents64"), 'D', "__wait_on_buffer", file("./d"), C::DiskRead, "getdents64 ./d", Some("device")),
         (call("read"), 'D', "folio_wait_bit_common", None, C::DiskRead, "read", Some("device")),
         (call("unlink"), 'D', "submit_bio_wait", file("./j"), C::Disk, "unlink ./j", Some("device")),

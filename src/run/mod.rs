@@ -63,6 +63,9 @@ pub struct Tools<'a> {
     pub policy: &'a dyn Policy,
 }
 
+/// A run that is disturbed is repeated so often; then it is kept.
+const MOST_REPEATS: u32 = 3;
+
 /// Memory for samples that are not yet on the shelf, of all benchmarks and of one, in bytes.
 const BUFFERS: usize = 256 * 1024;
 const LARGEST_BUFFER: usize = 16 * 1024;
@@ -93,6 +96,7 @@ pub fn execute<'a>(
         tools,
         recordings,
         begun: vec![false; plan.benchmarks.len()],
+        repeated: 0,
         session: Session::default(),
         outputs: output::Agreement::default(),
     };
@@ -107,6 +111,8 @@ struct Runner<'a> {
     recordings: Vec<Recording>,
     /// Which benchmarks have begun.
     begun: Vec<bool>,
+    /// How often the present run was repeated.
+    repeated: u32,
     session: Session,
     outputs: output::Agreement,
 }
@@ -163,11 +169,12 @@ impl Runner<'_> {
             // Its time is not the command's: the signal that stops us also stopped the command.
             Ok(made) if made.interrupted => {}
             Err(RunError::Interrupted) => {}
-            Ok(made) if made.disturbed => self.repeat(request),
+            Ok(made) if made.disturbed && self.repeated < MOST_REPEATS => self.repeat(request),
             Ok(made) => {
                 let sample = &made.sample;
                 let wall = sample.outcome.success().then_some(sample.wall);
                 self.schedule.made(request, wall, took);
+                self.kept_after_all(request, made.disturbed);
                 self.keep(request, &made.sample);
                 if self.plan.check_output && self.session.failure.is_none() {
                     self.check_output(request, &made);
@@ -183,8 +190,27 @@ impl Runner<'_> {
             "run {} was repeated: offbench was stopped or the machine suspended meanwhile",
             request.index + 1
         );
-        self.recordings[request.benchmark].notes.push(note);
+        if self.repeated == 0 {
+            self.recordings[request.benchmark].notes.push(note);
+        }
+        self.repeated += 1;
         self.schedule.again(request);
+    }
+
+    /// What is disturbed every time is so by the command, and measured as it is.
+    fn kept_after_all(&mut self, request: &Request, disturbed: bool) {
+        if disturbed {
+            let note = format!(
+                "run {} was disturbed {} times and is kept: offbench was stopped or continued",
+                request.index + 1,
+                self.repeated + 1
+            );
+            let notes = &mut self.recordings[request.benchmark].notes;
+            if !notes.iter().any(|known| known.contains("and is kept")) {
+                notes.push(note);
+            }
+        }
+        self.repeated = 0;
     }
 
     fn keep(&mut self, request: &Request, sample: &Sample) {

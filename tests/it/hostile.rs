@@ -224,6 +224,35 @@ fn single_runs_give_no_difference_in_a_table() {
 }
 
 #[test]
+fn a_command_that_continues_us_each_time_is_measured_all_the_same() {
+    let folder = Folder::new();
+    let found = sh(
+        &folder,
+        "timeout 60 $T -w0 -r3 --style none --export-json j 'kill -CONT $PPID; sleep 0.01'",
+    );
+    assert!(found.status.success(), "{found:?}");
+    let document: serde_json::Value = serde_json::from_str(&folder.read("j")).unwrap();
+    let result = &document["results"][0]["offbench"];
+    assert_eq!(result["phases"]["measured"], 3);
+    let notes = result["notes"].as_array().unwrap();
+    let kept = notes
+        .iter()
+        .filter(|note| note.as_str().unwrap().contains("and is kept"));
+    assert_eq!(kept.count(), 1, "{notes:?}");
+}
+
+#[test]
+fn a_late_refusal_names_what_refused() {
+    let folder = Folder::new();
+    folder.write("prog", "#!/bin/sh\n:\n");
+    let script =
+        "chmod +x prog; $T -N -w0 -r5 --conclude 'printf \"#!/nonexist/x\\n\" >prog' ./prog";
+    let found = sh(&folder, script);
+    assert_eq!(found.status.code(), Some(1), "{found:?}");
+    assert!(text(&found.stderr).contains("/nonexist/x"), "{found:?}");
+}
+
+#[test]
 fn what_is_finished_is_written_before_the_next_command_begins() {
     let folder = Folder::new();
     let found = sh(
