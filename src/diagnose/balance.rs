@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use crate::evidence::Missing;
-use crate::sample::{Recording, Sample};
+use crate::sample::{Recording, Sample, slack};
 
 /// Where the wall time of a run went, mean seconds a run.
 ///
@@ -135,11 +135,6 @@ impl Sums {
             queued_at_least: waiting.is_none() || cut || 2 * self.children_work > self.runs,
         })
     }
-}
-
-/// By how much the accounts of a single thread may contradict each other.
-fn slack(wall: f64) -> f64 {
-    (wall * 0.02).max(100e-6)
 }
 
 /// What is left of the wall time. CPU may exceed wall by a little without any parallel work: it

@@ -273,6 +273,13 @@ pub struct Sample {
     pub readings: Readings,
 }
 
+/// By how many seconds the accounts of a single thread may contradict each other in a run of `wall`
+/// seconds.
+#[must_use]
+pub fn slack(wall: f64) -> f64 {
+    (wall * 0.02).max(100e-6)
+}
+
 /// Accounts of the same CPU time differ by as much: each is cut to microseconds, user and system by
 /// themselves.
 const ACCOUNTS_DIFFER: Duration = Duration::from_micros(5);
@@ -299,10 +306,17 @@ impl Sample {
         self.tree_cpu().saturating_sub(self.usage.cpu())
     }
 
-    /// Wall minus tree CPU in seconds; negative when threads ran in parallel.
+    /// Wall minus tree CPU in seconds; negative when threads ran in parallel, and 0 where CPU exceeds
+    /// wall by no more than the accounts may contradict each other.
     #[must_use]
     pub fn off_cpu_seconds(&self) -> f64 {
-        self.wall.as_secs_f64() - self.tree_cpu().as_secs_f64()
+        let wall = self.wall.as_secs_f64();
+        let off = wall - self.tree_cpu().as_secs_f64();
+        if off < 0.0 && -off <= slack(wall) {
+            0.0
+        } else {
+            off
+        }
     }
 
     /// Time ready to run without a CPU, never more than wall or than what CPU time leaves of it.

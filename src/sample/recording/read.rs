@@ -193,6 +193,9 @@ pub fn looks_like_one(bytes: &[u8]) -> Result<(), ReadError> {
     let blank = |byte: &&u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
     let before: Vec<u8> = bytes.iter().take_while(blank).copied().collect();
     let what = match bytes.get(before.len()) {
+        Some(b'{') if bytes[before.len()..].starts_with(b"{\"type\":\"header\"") => {
+            "it is JSON Lines; a session is what --export-json writes"
+        }
         Some(b'{') => return Ok(()),
         None => "it is empty",
         Some(b'[') => "it is a list; a session is an object that holds `results`",
@@ -504,6 +507,10 @@ mod tests {
                 "line 2, column 2: it is a list; a session is an object that holds `results`",
             ),
             ("\0", "line 1, column 1: it is no JSON object"),
+            (
+                "{\"type\":\"header\",\"schema\":\"offbench/1\"}\n{\"type\":\"run\"}",
+                "line 1, column 1: it is JSON Lines; a session is what --export-json writes",
+            ),
         ] {
             assert_eq!(read(text.as_bytes()).unwrap_err().to_string(), what);
         }
