@@ -66,6 +66,9 @@ pub struct Tools<'a> {
 /// A run that is disturbed is repeated so often; then it is kept.
 const MOST_REPEATS: u32 = 3;
 
+/// So many repeated runs are named.
+const MOST_NOTES: usize = 5;
+
 /// Memory for samples that are not yet on the shelf, of all benchmarks and of one, in bytes.
 const BUFFERS: usize = 256 * 1024;
 const LARGEST_BUFFER: usize = 16 * 1024;
@@ -190,8 +193,12 @@ impl Runner<'_> {
             "run {} was repeated: offbench was stopped or the machine suspended meanwhile",
             request.index + 1
         );
-        if self.repeated == 0 {
-            self.recordings[request.benchmark].notes.push(note);
+        let notes = &mut self.recordings[request.benchmark].notes;
+        let told = notes
+            .iter()
+            .filter(|known| known.contains(" was repeated: "));
+        if self.repeated == 0 && told.count() < MOST_NOTES {
+            notes.push(note);
         }
         self.repeated += 1;
         self.schedule.again(request);
