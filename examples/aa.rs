@@ -153,8 +153,13 @@ fn gates(invocations: u32) -> Any<()> {
         let mut counts = [[0_u32; 3]; 2];
         for seed in 0..invocations {
             // A baseline of its own each time: one unlucky baseline would decide all of them.
-            decide(&["--save-baseline", &saved, &old], seed)?;
-            let baseline = decide(&["--baseline", &saved, GATE, &new], seed)?;
+            let named = ["-n", "work"];
+            decide(
+                &[&["--save-baseline", &saved, &old], &named[..]].concat(),
+                seed,
+            )?;
+            let against = ["--baseline", &saved, GATE, &new];
+            let baseline = decide(&[&against, &named[..]].concat(), seed)?;
             let beside = decide(&[GATE, &old, &new], seed)?;
             counts[0][beside] += 1;
             counts[1][baseline] += 1;
