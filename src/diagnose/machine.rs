@@ -8,6 +8,8 @@ use super::words;
 use crate::evidence::Cause;
 use crate::sample::Recording;
 
+/// Blocks of 512 bytes in a page of 4 KiB.
+const PAGE_BLOCKS: f64 = 8.0;
 /// Share of the machine's CPU time above which steal is a finding.
 const STEAL_SHARE: f64 = 0.01;
 /// Steal is counted in ticks of 10 ms: fewer than these say nothing.
@@ -36,6 +38,7 @@ pub(super) struct Machine<'a> {
     slices: &'a Slices,
     runs: f64,
     major_faults: u64,
+    blocks_in: u64,
     peak: u64,
     /// A control group has told how long children queued.
     grouped: bool,
@@ -44,10 +47,12 @@ pub(super) struct Machine<'a> {
 impl<'a> Machine<'a> {
     pub(super) fn new(recording: &'a Recording, slices: &'a Slices) -> Self {
         let (mut runs, mut major_faults, mut peak, mut grouped) = (0, 0_u64, 0, true);
-        let keys = ["major_faults", "rss_bytes", "tree_queued_s"];
+        let mut blocks_in = 0_u64;
+        let keys = ["major_faults", "blocks_in", "rss_bytes", "tree_queued_s"];
         recording.visit_measured(Some(&keys), |sample| {
             runs += 1;
             major_faults = sample.usage.major_faults.saturating_add(major_faults);
+            blocks_in = sample.usage.blocks_in.saturating_add(blocks_in);
             peak = peak.max(sample.usage.max_rss);
             grouped &= sample.readings.tree_queued.is_some();
         });
@@ -56,6 +61,7 @@ impl<'a> Machine<'a> {
             slices,
             runs: f64::from(runs),
             major_faults,
+            blocks_in,
             peak,
             grouped,
         }
@@ -119,6 +125,13 @@ impl<'a> Machine<'a> {
     pub(super) fn swapped(&self) -> Option<f64> {
         let pages = self.counter("pswpin")?;
         (pages > 0.0 && self.major_faults > 0).then_some(pages)
+    }
+
+    /// Whether most of what the command read came back from swap: its waiting for the disk is that.
+    pub(super) fn reads_swap(&self) -> bool {
+        let blocks = |pages: f64| pages * PAGE_BLOCKS;
+        self.swapped()
+            .is_some_and(|pages| blocks(pages) >= 0.5 * self.blocks_in as f64)
     }
 
     fn swap(&self) -> Option<Finding> {
@@ -250,6 +263,22 @@ mod tests {
     #[test]
     fn swap_of_others_is_not_the_commands() {
         assert!(found(&[("pswpin", 24_565.0)]).is_empty(), "no major fault");
+    }
+
+    #[test]
+    fn waiting_for_the_disk_is_for_swap_where_most_was_read_from_there() {
+        let reads_swap = |pages: f64, blocks: u64| {
+            let mut recording = recording(&[("pswpin", pages)]);
+            let mut sample = recording.samples.get(0);
+            sample.usage.major_faults = 10;
+            sample.usage.blocks_in = blocks;
+            recording.samples = vec![sample; 5].into_iter().collect();
+            let slices = crate::diagnose::balance::slices(&recording).unwrap();
+            Machine::new(&recording, &slices).reads_swap()
+        };
+        assert!(reads_swap(500.0, 1_000), "4,000 of 5,000 blocks");
+        assert!(!reads_swap(100.0, 1_000), "800 of 5,000 blocks");
+        assert!(!reads_swap(0.0, 0));
     }
 
     #[test]

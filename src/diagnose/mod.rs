@@ -301,12 +301,16 @@ fn accounted_waits(recording: &Recording, slices: &Slices, waiting: f64) -> Vec<
             ..accounted(cause, seconds, wall)
         });
     };
-    let swapped = machine::Machine::new(recording, slices).swapped().is_some();
-    let memory = slices.memory_stall.unwrap_or(0.0);
-    if swapped {
-        at_least(Cause::Swap, memory, &mut rest);
+    let machine = machine::Machine::new(recording, slices);
+    let mut disk = slices.disk.unwrap_or(0.0);
+    if machine.swapped().is_some() {
+        let mut swap = slices.memory_stall.unwrap_or(0.0);
+        if machine.reads_swap() {
+            swap = swap.max(disk);
+        }
+        at_least(Cause::Swap, swap, &mut rest);
+        disk -= swap;
     }
-    let disk = slices.disk.unwrap_or(0.0) - if swapped { memory } else { 0.0 };
     at_least(Cause::Disk, disk.max(0.0), &mut rest);
     let unknown = CauseLine {
         remark: disk_traffic(recording),
