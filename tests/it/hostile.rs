@@ -165,7 +165,7 @@ fn a_file_size_limit_is_a_failed_export() {
         "{told}"
     );
     assert_eq!(folder.read("o.json"), "KEEP");
-    let script = "ulimit -f 0; $T -N -r1 'sh -c \"echo x >f\"' 2>&1 | cat; exit ${PIPESTATUS[0]}";
+    let script = "ulimit -f 0; env --default-signal=XFSZ $T -N -r1 'sh -c \"echo x >f\"' 2>&1 | cat; exit ${PIPESTATUS[0]}";
     let found = sh(&folder, script);
     assert!(
         text(&found.stdout).contains("SIGXFSZ"),
