@@ -240,7 +240,7 @@ impl Spawner {
         let asked = clock::now();
         let pid = if launch.held {
             // It waits, and we must not stand still meanwhile: it gets a copy of our memory.
-            self.clone_apart(orders, launch)
+            self.clone_otherwise(orders, launch)
         } else {
             self.clone_beside(orders, launch)
         };
@@ -255,7 +255,7 @@ impl Spawner {
         Ok((asked, pid))
     }
 
-    /// A child in our memory beside us; where that is refused, while we stand still.
+    /// A child in our memory beside us, or otherwise where that is refused.
     fn clone_beside(&mut self, orders: Orders, launch: &Launch) -> i32 {
         if !self.refused {
             let cgroup = if launch.folder < 0 { orders.cgroup } else { -1 };
@@ -282,42 +282,33 @@ impl Spawner {
                 _ => return pid,
             }
         }
-        if launch.folder >= 0 {
-            let argument = self.leave(Orders {
-                cgroup: -1,
-                ..orders
-            });
-            // SAFETY: the child runs `obey` as the one thread, with all signals blocked.
-            let pid = unsafe { into::clone_copy(launch.folder, false, obey, argument) };
-            if pid > 0 {
-                return pid;
-            }
-        }
-        let stack = self.memory.stack_top();
-        let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
-        let argument = self.leave(orders);
-        // SAFETY: as above, and we stand still until the child has executed or ended.
-        let pid = unsafe { libc::clone(obey, stack, flags, argument) };
-        nix::errno::Errno::result(pid).unwrap_or_else(|errno| -(errno as i32))
+        self.clone_otherwise(orders, launch)
     }
 
-    /// A child with a copy of our memory.
-    fn clone_apart(&mut self, orders: Orders, launch: &Launch) -> i32 {
+    /// A child that is held has a copy of our memory; any other has ours, and we stand still until it
+    /// has executed or ended. In its group it starts with a copy, too.
+    fn clone_otherwise(&mut self, orders: Orders, launch: &Launch) -> i32 {
+        let held = launch.held;
         if launch.folder >= 0 {
             let argument = self.leave(Orders {
                 cgroup: -1,
                 ..orders
             });
             // SAFETY: the child runs `obey` as the one thread, with all signals blocked.
-            let pid = unsafe { into::clone_copy(launch.folder, true, obey, argument) };
+            let pid = unsafe { into::clone_copy(launch.folder, held, obey, argument) };
             if pid > 0 {
                 return pid;
             }
         }
         let stack = self.memory.stack_top();
+        let sharing = if held {
+            0
+        } else {
+            libc::CLONE_VM | libc::CLONE_VFORK
+        };
         let argument = self.leave(orders);
-        // SAFETY: as above; the stack is a copy, too.
-        let pid = unsafe { libc::clone(obey, stack, libc::SIGCHLD, argument) };
+        // SAFETY: as above; the stack is a copy, too, or nobody uses it while we stand still.
+        let pid = unsafe { libc::clone(obey, stack, sharing | libc::SIGCHLD, argument) };
         nix::errno::Errno::result(pid).unwrap_or_else(|errno| -(errno as i32))
     }
 
