@@ -67,12 +67,7 @@ pub(crate) fn everything(
     journal: &mut Journal,
     fitness: Fitness,
 ) -> Written {
-    let style = &job.outputs.style;
-    let document = Document {
-        unit: style.unit,
-        sort: style.sort,
-        ..Document::new(analysis, verdicts, &job.command_line)
-    };
+    let document = document(job, analysis, verdicts);
     let mut written = Written::default();
     for (format, target) in &job.outputs.exports {
         if fitness != Fitness::Whole && format.id == BASELINE.id {
@@ -111,6 +106,16 @@ pub(crate) fn everything(
     written
 }
 
+/// What the writers get, as the job wants it shown.
+fn document<'a>(job: &'a Job, analysis: &'a Analysis<'a>, verdicts: &'a [Verdict]) -> Document<'a> {
+    let style = &job.outputs.style;
+    Document {
+        unit: style.unit,
+        sort: style.sort,
+        ..Document::new(analysis, verdicts, &job.command_line)
+    }
+}
+
 /// Replaces the files by what is finished while a session goes on. What fails here is told at its
 /// end, when all is written again.
 pub(crate) fn so_far(job: &Job, finished: &[Recording]) {
@@ -132,12 +137,7 @@ pub(crate) fn so_far(job: &Job, finished: &[Recording]) {
         return;
     }
     let analysis = analysis::analyze(finished, &job.question);
-    let style = &job.outputs.style;
-    let document = Document {
-        unit: style.unit,
-        sort: style.sort,
-        ..Document::new(&analysis, &[], &job.command_line)
-    };
+    let document = document(job, &analysis, &[]);
     for (format, path) in files {
         let _ = replace(path, format, &document);
     }
