@@ -256,8 +256,7 @@ impl Bench {
         };
         meter.close(&mut self.reader);
         let mut totals = meter.take();
-        let quotas = self.quotas.iter().map(|quota| quota.cpus);
-        if let Some(tightest) = quotas.min_by(f64::total_cmp) {
+        if let Some(tightest) = cpu_stat::tightest(&self.quotas) {
             totals.insert("quota_cpus".into(), tightest);
         }
         totals

@@ -9,6 +9,8 @@
 
 use std::time::Duration;
 
+use crate::sys::platform::Quota;
+
 /// What the file says. Fields it lacks are `None`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CpuStat {
@@ -51,6 +53,12 @@ pub fn parse(text: &[u8]) -> CpuStat {
 pub fn parse_usage(text: &[u8]) -> Option<Duration> {
     let text = std::str::from_utf8(text).ok()?;
     text.trim().parse().ok().map(Duration::from_nanos)
+}
+
+/// CPUs' worth of time that the tightest of several quotas allows.
+pub(super) fn tightest(quotas: &[Quota]) -> Option<f64> {
+    let all = quotas.iter().map(|quota| quota.cpus);
+    all.min_by(f64::total_cmp)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{PROBES, Probe, When, hugepages, steal};
+use super::{PROBES, Probe, When, cpu_stat, hugepages, steal};
 use crate::evidence::Availability;
 use crate::sys::platform;
 
@@ -23,8 +23,7 @@ pub(crate) fn facts() -> BTreeMap<String, Value> {
         facts.insert("steal_share".into(), share.into());
     }
     let quotas = platform::quotas().ready().unwrap_or_default();
-    let tightest = quotas.iter().map(|quota| quota.cpus).min_by(f64::total_cmp);
-    if let Some(cpus) = tightest {
+    if let Some(cpus) = cpu_stat::tightest(&quotas) {
         facts.insert("quota_cpus".into(), cpus.into());
     }
     if let Some(limit) = platform::memory_limit() {
