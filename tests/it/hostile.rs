@@ -1,18 +1,6 @@
 //! Files that block, limits that are too low, folders that are gone, and signals at odd moments.
 
-use std::process::Output;
-
-use crate::support::Folder;
-
-fn sh(folder: &Folder, script: &str) -> Output {
-    std::process::Command::new("bash")
-        .args(["-c", script])
-        .env("T", env!("CARGO_BIN_EXE_offbench"))
-        .env("LC_ALL", "C.UTF-8")
-        .current_dir(folder.path())
-        .output()
-        .unwrap()
-}
+use crate::support::{Folder, sh};
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()

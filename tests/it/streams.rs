@@ -7,17 +7,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use crate::support::Folder;
-
-fn sh(folder: &Folder, script: &str) -> std::process::Output {
-    std::process::Command::new("bash")
-        .args(["-c", script])
-        .env("T", env!("CARGO_BIN_EXE_offbench"))
-        .env("LC_ALL", "C.UTF-8")
-        .current_dir(folder.path())
-        .output()
-        .unwrap()
-}
+use crate::support::{Folder, sh};
 
 #[test]
 fn a_reader_that_goes_away_stops_the_rest() {

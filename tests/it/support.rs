@@ -128,6 +128,17 @@ impl Finished {
     }
 }
 
+/// A script of bash in that folder, with offbench as `$T`.
+pub fn sh(folder: &Folder, script: &str) -> Output {
+    Command::new("bash")
+        .args(["-c", script])
+        .env("T", env!("CARGO_BIN_EXE_offbench"))
+        .env("LC_ALL", "C.UTF-8")
+        .current_dir(folder.path())
+        .output()
+        .unwrap()
+}
+
 /// The program whose waits are known, built once.
 pub fn workload() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
