@@ -137,6 +137,10 @@ pub(crate) fn so_far(job: &Job, finished: &[Recording]) {
         return;
     }
     let analysis = analysis::analyze(finished, &job.question);
+    if analysis.subjects.iter().all(|one| one.counts.measured == 0) {
+        // It replaces no earlier result; see `Fitness::Empty`.
+        return;
+    }
     let document = document(job, &analysis, &[]);
     for (format, path) in files {
         let _ = replace(path, format, &document);

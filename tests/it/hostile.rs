@@ -241,6 +241,16 @@ fn a_late_refusal_names_what_refused() {
 }
 
 #[test]
+fn a_session_that_measures_nothing_keeps_the_old_file_one_after_the_other_too() {
+    let folder = Folder::new();
+    folder.write("o.json", "KEEP");
+    let script = "$T -N --order sequential -r3 --export-json o.json false true";
+    let found = sh(&folder, script);
+    assert_eq!(found.status.code(), Some(1), "{found:?}");
+    assert_eq!(folder.read("o.json"), "KEEP");
+}
+
+#[test]
 fn what_is_finished_is_written_before_the_next_command_begins() {
     let folder = Folder::new();
     let found = sh(
