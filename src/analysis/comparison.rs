@@ -84,12 +84,15 @@ impl Versus {
     }
 }
 
-/// Compares every command with the reference.
+/// Compares every command with the reference; with nothing where that has not been measured yet.
 pub(super) fn compare_all(
     subjects: &[Subject<'_>],
     reference: usize,
     question: &Question,
 ) -> Vec<Versus> {
+    if reference >= subjects.len() {
+        return Vec::new();
+    }
     let level = match question.reference {
         Reference::Command(_) => {
             verdict_rules::level_against_reference(question.settings.level, subjects.len())

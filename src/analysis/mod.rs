@@ -134,9 +134,9 @@ pub struct Analysis<'a> {
     pub question: Question,
     /// One entry a benchmark, in plan order.
     pub subjects: Vec<Subject<'a>>,
-    /// Place of the reference.
+    /// Place of the reference. It is none of the subjects while that has not been measured.
     pub reference: usize,
-    /// One entry a command other than the reference.
+    /// One entry a command other than the reference; none without that.
     pub comparisons: Vec<Versus>,
     /// One entry a command, if a baseline was asked for.
     pub baselines: Vec<Against>,
@@ -166,7 +166,7 @@ pub fn analyze<'a>(recordings: &'a [Recording], question: &Question) -> Analysis
 fn reference(subjects: &[Subject<'_>], question: &Question) -> usize {
     let median = |subject: &Subject<'_>| subject.median(WALL);
     match question.reference {
-        Reference::Command(place) => place.min(subjects.len().saturating_sub(1)),
+        Reference::Command(place) => place,
         Reference::Fastest => (0..subjects.len())
             .filter(|place| median(&subjects[*place]).is_some())
             .min_by(|a, b| {

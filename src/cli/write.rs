@@ -8,7 +8,7 @@ use super::args::{BASELINE, Job, Target};
 use super::exit::Code;
 use super::journal::{self, Journal};
 use super::message::Message;
-use crate::analysis::{self, Analysis, Reference};
+use crate::analysis::{self, Analysis};
 use crate::gate::{Decision, Verdict};
 use crate::plan::Order;
 use crate::report::{Document, Format, Kind, annotations, terminal};
@@ -119,9 +119,6 @@ fn document<'a>(job: &'a Job, analysis: &'a Analysis<'a>, verdicts: &'a [Verdict
 /// Replaces the files by what is finished while a session goes on. What fails here is told at its
 /// end, when all is written again.
 pub(crate) fn so_far(job: &Job, finished: &[Recording]) {
-    let Reference::Command(reference) = job.question.reference else {
-        return;
-    };
     let files = job.outputs.exports.iter().filter_map(|(format, target)| {
         let Target::File(path) = target else {
             return None;
@@ -133,7 +130,7 @@ pub(crate) fn so_far(job: &Job, finished: &[Recording]) {
         (whole && files::replaced(path).is_some()).then_some((format, path))
     });
     let mut files = files.peekable();
-    if files.peek().is_none() || reference >= finished.len() {
+    if files.peek().is_none() {
         return;
     }
     let analysis = analysis::analyze(finished, &job.question);

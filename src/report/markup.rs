@@ -161,10 +161,11 @@ fn change(document: &Document<'_>, place: usize) -> String {
         .comparisons
         .iter()
         .find(|one| one.command == place);
-    let Some(versus) = versus else {
+    if place == document.analysis.reference {
         return "reference".to_owned();
-    };
-    let Some(found) = versus.metric(WALL).and_then(|one| one.ratio) else {
+    }
+    let ratio = versus.and_then(|versus| versus.metric(WALL)?.ratio);
+    let Some(found) = ratio else {
         return "n/a".to_owned();
     };
     let value = signed_percent(found.value - 1.0);

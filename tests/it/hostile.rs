@@ -278,3 +278,32 @@ fn what_is_finished_is_written_before_the_next_command_begins() {
     assert_eq!(results("now.json"), 3);
     assert_eq!(folder.read("early/now.csv").lines().count(), 2);
 }
+
+#[test]
+fn what_is_finished_is_written_whichever_command_is_the_reference() {
+    for (reference, compared) in [("fastest", 1), ("./keep 3", 0)] {
+        let folder = Folder::new();
+        folder.write("keep", "#!/bin/sh\ncp now.json json$1; cp now.md md$1; :\n");
+        let script = format!(
+            "chmod +x keep; $T -N --order sequential -w0 -r6 --style none --reference '{reference}' \
+             --export-json now.json --export-markdown now.md -L n 1,2,3 './keep {{n}}'"
+        );
+        let found = sh(&folder, &script);
+        assert!(found.status.success(), "{found:?}");
+        let document =
+            |name: &str| -> serde_json::Value { serde_json::from_str(&folder.read(name)).unwrap() };
+        let count = |value: &serde_json::Value| value.as_array().unwrap().len();
+        let (early, last) = (document("json3"), document("now.json"));
+        assert_eq!(count(&document("json2")["results"]), 1, "{reference}");
+        assert_eq!(count(&early["results"]), 2, "{reference}");
+        assert_eq!(count(&early["offbench"]["conclusions"]), compared);
+        assert_eq!(count(&last["offbench"]["conclusions"]), 2);
+        // A command that is not there yet is nobody's reference, and no other takes its place.
+        let results = early["results"].as_array().unwrap().iter();
+        let references = results.filter(|one| one["is_reference"] == true);
+        assert_eq!(references.count(), compared);
+        let table = folder.read("md3");
+        let cells = table.matches("| reference |").count();
+        assert_eq!(cells, compared, "{table}");
+    }
+}
