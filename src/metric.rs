@@ -125,6 +125,8 @@ macro_rules! counter {
 pub const WALL: &str = "wall";
 /// The identifier of CPU time.
 pub const CPU: &str = "cpu";
+/// The identifier of wall minus CPU time.
+pub const OFF_CPU: &str = "off-cpu";
 /// The identifier of peak memory.
 pub const RSS: &str = "rss";
 /// The identifier of time spent waiting for a CPU.

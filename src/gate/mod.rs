@@ -9,7 +9,7 @@ pub mod regression;
 use crate::analysis::sessions::MergedBenchmark;
 use crate::analysis::{Analysis, LEAST_CPU, Merged, Subject};
 use crate::diagnose::Tier;
-use crate::metric::{CPU, WALL, WALL_CPU};
+use crate::metric::{CPU, OFF_CPU, WALL, WALL_CPU};
 use crate::stats::decision::{self, RunsToDecide};
 use crate::stats::statistic::Statistic;
 use crate::stats::{Estimate, Interval};
@@ -275,15 +275,34 @@ fn estimate(expression: &Expression, subject: &Subject<'_>) -> Result<Estimate, 
             .or(unknown)
             .ok_or_else(|| "has no value: no CPU time was measured".to_string());
     }
-    let summary = subject
-        .summary(id)
-        .ok_or_else(|| format!("has no value: {id} was not measured in every run"))?;
     let found = if expression.share_of_wall {
         subject.share_of_wall(id, expression.statistic)
     } else {
-        summary.get(expression.statistic)
+        let summary = subject.summary(id);
+        summary.and_then(|summary| summary.get(expression.statistic))
     };
-    found.ok_or_else(|| format!("has no value: {} runs are too few", summary.runs))
+    found.ok_or_else(|| unknown(expression, subject))
+}
+
+/// Why there is no estimate.
+fn unknown(expression: &Expression, subject: &Subject<'_>) -> String {
+    let id = expression.metric.id;
+    let Some(summary) = subject.summary(id) else {
+        // It is not defined there, however well it was measured.
+        return if id == OFF_CPU && subject.summary(CPU).is_some() {
+            "has no value: CPU time exceeds wall time in a run".into()
+        } else {
+            format!("has no value: {id} was not measured in every run")
+        };
+    };
+    let shortest = subject.summary(WALL).and_then(|wall| wall.get("min"));
+    if expression.share_of_wall && shortest.is_some_and(|wall| wall.value <= 0.0) {
+        return "has no share of wall: the wall time of a run is 0".into();
+    }
+    match summary.runs {
+        1 => "has no value: 1 run is too few".into(),
+        _ => "has no value: the mean is 0".into(),
+    }
 }
 
 /// Fewest runs for an interval of what is looked at.

@@ -94,6 +94,26 @@ fn unsure_says_what_would_decide() {
 }
 
 #[test]
+fn what_has_no_value_says_why() {
+    let unsure = |text: &str, walls: &[f64], cpu: f64, why: &str| {
+        let found = verdict(text, recording(walls.iter().copied(), cpu));
+        assert_eq!((found.decision, &*found.reason), (Decision::Unsure, why));
+    };
+    let (ten, zero, many) = (&[10.0; 6], &[10.0, 0.0, 10.0], &[10.0; 20]);
+    let alone = "has no value: 1 run is too few";
+    unsure("wall.stddev > 1ms", &ten[..1], 1.0, alone);
+    let timeless = "has no share of wall: the wall time of a run is 0";
+    unsure("cpu > 50%", zero, 1.0, timeless);
+    unsure("cpu.max > 50%", &[0.0], 1.0, timeless);
+    unsure("cpu.cv > 5%", many, 0.0, "has no value: the mean is 0");
+    let parallel = "has no value: CPU time exceeds wall time in a run";
+    unsure("off-cpu > 50%", ten, 20.0, parallel);
+    unsure("off-cpu > 1ms", ten, 20.0, parallel);
+    let counters = "has no value: cycles was not measured in every run";
+    unsure("cycles > 1", ten, 1.0, counters);
+}
+
+#[test]
 fn statistics_without_interval_decide_by_the_point_and_say_so() {
     let max = verdict("wall.max > 90ms", recording(around(100.0), 10.0));
     assert_eq!(max.decision, Decision::Fail);
@@ -307,12 +327,11 @@ fn an_incomplete_account_decides_nothing_about_cpu() {
     }
     assert_eq!(verdict("wall > 1ms", incomplete()).decision, Decision::Fail);
     let all = [incomplete()];
-    let tier = evaluate(
-        &[Gate::Tier(Tier::Severe)],
-        &analyze(&all, &Question::default()),
-    );
-    assert_eq!(tier[0].decision, Decision::Unsure);
-    assert!(tier[0].reason.contains("CPU is incomplete"));
+    let tiers = [Gate::Tier(Tier::Severe), Gate::Tier(Tier::None)];
+    for tier in evaluate(&tiers, &analyze(&all, &Question::default())) {
+        assert_eq!(tier.decision, Decision::Unsure);
+        assert!(tier.reason.contains("CPU is incomplete"));
+    }
 }
 
 #[test]
