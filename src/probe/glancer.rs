@@ -38,6 +38,11 @@ impl Known {
     fn wait(&self) -> Wait {
         (self.account.map(|account| account.2), self.call)
     }
+
+    /// Whether it is still in that wait. Without an account it may have run meanwhile.
+    fn lasts(&self, since: Option<Wait>) -> bool {
+        self.account.is_some() && since == Some(self.wait())
+    }
 }
 
 /// Watches without switch records.
@@ -114,9 +119,7 @@ impl Glancer {
         }
         // Who waits for a process may have started it a moment ago. This takes long: what those
         // that are known do meanwhile is of no interest.
-        let grown = self
-            .living()
-            .any(|known| known.walked != Some(known.wait()));
+        let grown = self.living().any(|known| !known.lasts(known.walked));
         if grown && self.walk(reader) {
             self.see(reader);
             return !self.living().any(|known| known.runs);
@@ -177,8 +180,9 @@ impl Glancer {
         let mut glances = Vec::with_capacity(self.known.len());
         for (&tid, known) in &mut self.known {
             let sight = if known.runs {
+                known.named = None;
                 Sight::Runs
-            } else if known.named == Some(known.wait()) {
+            } else if known.lasts(known.named) {
                 Sight::Still
             } else if idle && !known.dead {
                 named(reader, tid, known)
@@ -227,4 +231,43 @@ fn rests(reader: &mut Reader, tid: u32, known: &Known) -> bool {
         return false;
     };
     known.wait() == (stretches, call)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TID: u32 = 7;
+
+    /// Looks twice at a thread named before, without being allowed to name it anew.
+    fn sights(account: Option<(u64, u64, u64)>, runs: [bool; 2]) -> [Sight; 2] {
+        let mut reader = Reader::new(Arch::X86_64, String::new());
+        let mut glancer = Glancer::new(Arch::X86_64, 1_000_000, 1, &mut reader);
+        let known = Known {
+            account,
+            named: Some((account.map(|account| account.2), None)),
+            ..Known::default()
+        };
+        glancer.known.insert(TID, known);
+        runs.map(|runs| {
+            glancer.known.get_mut(&TID).unwrap().runs = runs;
+            glancer.glances(false, &mut reader).remove(0).sight
+        })
+    }
+
+    #[test]
+    fn a_name_lasts_as_long_as_the_wait_it_was_given_to() {
+        let account = Some((1, 2, 3));
+        assert_eq!(sights(account, [false; 2]), [Sight::Still, Sight::Still]);
+        let ran = sights(account, [true, false]);
+        assert_eq!(ran, [Sight::Runs, Sight::Blocked]);
+    }
+
+    #[test]
+    fn without_an_account_nobody_knows_that_it_is_the_same_wait() {
+        let blocked = [Sight::Blocked, Sight::Blocked];
+        assert_eq!(sights(None, [false; 2]), blocked);
+        let known = Known::default();
+        assert!(!known.lasts(Some(known.wait())));
+    }
 }
