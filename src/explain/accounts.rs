@@ -41,6 +41,8 @@ pub(super) struct Accounts {
     since: u64,
     ticks: u64,
     threads: HashMap<u32, Account>,
+    /// Those that were not met when a segment ended, with what was read of them last. Most have ended.
+    lost: HashMap<u32, (u64, u64)>,
     /// A thread of this segment has an end or a beginning nobody saw the account of.
     open: bool,
     /// A thread on a CPU.
@@ -65,6 +67,7 @@ impl Accounts {
             since: start,
             ticks: 0,
             threads: HashMap::from([(first.0, account)]),
+            lost: HashMap::new(),
             open: false,
             run: Bounds::default(),
             active: Bounds::default(),
@@ -77,24 +80,48 @@ impl Accounts {
     pub(super) fn take(&mut self, glances: &[Glance]) {
         self.ticks += 1;
         for glance in glances {
-            let Some(now) = glance.account else {
-                self.open = true;
+            if let Some(now) = glance.account {
+                self.meet(glance.tid, now);
                 continue;
-            };
-            let account = self.threads.entry(glance.tid).or_default();
-            account.now = (now.0.max(account.now.0), now.1.max(account.now.1));
-            account.tick = self.ticks;
+            }
+            self.open = true;
+            if !self.threads.contains_key(&glance.tid) {
+                self.lost.entry(glance.tid).or_default();
+            }
         }
         // Whoever is gone ran on after it was last seen.
         let met = |account: &Account| account.tick == self.ticks;
         self.open |= !self.threads.values().all(met);
     }
 
+    /// Takes the account of one thread.
+    fn meet(&mut self, tid: u32, now: (u64, u64)) {
+        let account = self.threads.entry(tid).or_insert_with(|| {
+            // With less on its account it is another thread of that number.
+            let before = self.lost.remove(&tid);
+            match before.filter(|before| before.0 <= now.0 && before.1 <= now.1) {
+                Some(before) => {
+                    // Nobody knows in which segment it ran meanwhile: that counts in the total only.
+                    self.total_run += (now.0 - before.0) as f64;
+                    self.total_delay += (now.1 - before.1) as f64;
+                    self.open = true;
+                    Account {
+                        now,
+                        begun: now,
+                        tick: 0,
+                    }
+                }
+                None => Account::default(),
+            }
+        });
+        account.now = (now.0.max(account.now.0), now.1.max(account.now.1));
+        account.tick = self.ticks;
+    }
+
     /// The run ends, with the final account of its first thread; nobody knows those of others.
     pub(super) fn end(&mut self, root: u32, main: Option<(u64, u64)>, time: u64) {
-        let account = main.and_then(|now| Some((now, self.threads.get_mut(&root)?)));
-        if let Some((now, account)) = account {
-            account.now = (now.0.max(account.now.0), now.1.max(account.now.1));
+        if let Some(now) = main {
+            self.meet(root, now);
             self.open |= self.threads.len() > 1;
         } else {
             self.open = true;
@@ -119,7 +146,13 @@ impl Accounts {
         let (most_run, most_active) = (most(sum_run), most(sum));
         self.run.add(longest_run, most_run, whole);
         self.active.add(longest, most_active, whole);
-        self.threads.retain(|_, account| account.tick == self.ticks);
+        self.threads.retain(|tid, account| {
+            let met = account.tick == self.ticks;
+            if !met {
+                self.lost.insert(*tid, account.now);
+            }
+            met
+        });
         (self.since, self.open) = (time, false);
     }
 }

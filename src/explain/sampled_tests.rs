@@ -213,3 +213,49 @@ fn every_tick_unnamed_is_said_so() {
     let nothing = sampled().finish(MS, None);
     assert_eq!(times(&nothing), [1_000, 0, 0]);
 }
+
+/// A thread that could not be read at one tick: nobody knows in which of two segments it ran what
+/// it has more on its account, and what was counted is not counted again.
+/// ```text
+///     0        10        20        30 ms
+/// 1   |……………………|……………………|……………………|
+/// 2   |=======………|……………………|=……………………|
+///              x                   x
+/// ```
+#[test]
+fn a_thread_that_comes_back_is_counted_once() {
+    let mut sampled = sampled();
+    let second = |run| glance(2, run, 0.0, waits(NANOSLEEP, 'S'));
+    let unread = Glance {
+        account: None,
+        ..second(0.0)
+    };
+    let missed = [Vec::new(), vec![unread]];
+    for (turn, missed) in missed.into_iter().enumerate() {
+        let (at, run) = (30 * turn as u64, 8.0 * turn as f64);
+        let first = || glance(1, 0.0, 0.0, waits(FUTEX, 'S'));
+        let tick = |at: u64, more: Vec<Glance>, sampled: &mut Sampled| {
+            let threads = [vec![first()], more].concat();
+            sampled.tick(at * MS, true, threads);
+        };
+        tick(at + 10, vec![second(run + 7.0)], &mut sampled);
+        tick(at + 20, missed, &mut sampled);
+        tick(at + 30, vec![second(run + 8.0)], &mut sampled);
+    }
+    let made = sampled.finish(60 * MS, Some((0, 0)));
+    // What was read at two ticks in a row was run between them, 7 ms each time.
+    assert_eq!(times(&made), [14_000, 0, 46_000]);
+    assert!((made.on_cpu - 16e6).abs() < 1.0, "{made:?}");
+}
+
+#[test]
+fn a_thread_that_takes_the_number_of_another_begins_with_nothing() {
+    let mut sampled = sampled();
+    let first = || glance(1, 0.0, 0.0, waits(FUTEX, 'S'));
+    let second = |run| glance(2, run, 0.0, waits(NANOSLEEP, 'S'));
+    sampled.tick(10 * MS, true, vec![first(), second(8.0)]);
+    sampled.tick(20 * MS, true, vec![first()]);
+    sampled.tick(30 * MS, true, vec![first(), second(5.0)]);
+    let made = sampled.finish(30 * MS, Some((0, 0)));
+    assert_eq!(times(&made), [13_000, 0, 17_000]);
+}
