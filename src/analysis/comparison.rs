@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Question, Reference, Subject};
+use super::{Analysis, Question, Reference, Subject};
 use crate::diagnose::Tier;
 use crate::metric::{CPU, METRICS, Metric, WALL};
 use crate::sample::Recording;
@@ -101,18 +101,56 @@ pub(super) fn compare_all(
             verdict_rules::level_against_fastest(question.settings.level, subjects.len())
         }
     };
+    let terms = Terms {
+        level,
+        question,
+        together: true,
+    };
     let others = (0..subjects.len()).filter(|place| *place != reference);
     others
-        .map(|command| versus(subjects, (reference, command), level, question))
+        .map(|command| versus(subjects, (reference, command), &terms))
         .collect()
+}
+
+/// Compares anew what is of two sessions, by the file of each subject.
+pub(super) fn across_sessions(analysis: &mut Analysis<'_>, files: &[String]) {
+    for found in &mut analysis.comparisons {
+        let places = (found.reference, found.command);
+        if files.get(places.0) == files.get(places.1) {
+            continue;
+        }
+        let terms = Terms {
+            level: found.level,
+            question: &analysis.question,
+            together: false,
+        };
+        *found = versus(&analysis.subjects, places, &terms);
+        if !found.metrics.is_empty() {
+            found.remarks.push(format!(
+                "{} and {} are of two sessions: shifts of 1-2% between sessions are common and not in this interval",
+                places.0 + 1,
+                places.1 + 1
+            ));
+        }
+    }
+}
+
+/// How two commands are compared.
+struct Terms<'q> {
+    level: f64,
+    question: &'q Question,
+    /// They were measured in one session, so that their rounds may be pairs.
+    together: bool,
 }
 
 fn versus(
     subjects: &[Subject<'_>],
     (reference, command): (usize, usize),
-    level: f64,
-    question: &Question,
+    terms: &Terms<'_>,
 ) -> Versus {
+    let Terms {
+        level, question, ..
+    } = *terms;
     let (a, b) = (&subjects[reference], &subjects[command]);
     let failed = a.counts.failed > 0
         || b.counts.failed > 0
@@ -122,7 +160,7 @@ fn versus(
         .iter()
         .filter(|_| !failed)
         .filter(|metric| !(metric.counts_cpu() && (a.incomplete() || b.incomplete())))
-        .filter_map(|metric| one_metric(metric, (a, b), level, question))
+        .filter_map(|metric| one_metric(metric, (a, b), terms))
         .collect();
     let mut versus = Versus {
         reference,
@@ -160,11 +198,11 @@ fn failure_sentence(
 fn one_metric(
     metric: &'static Metric,
     (a, b): (&Subject<'_>, &Subject<'_>),
-    level: f64,
-    question: &Question,
+    terms: &Terms<'_>,
 ) -> Option<Comparison> {
-    let (pairing, first, second) = series(metric, a.recording, b.recording)?;
-    let settings = question.settings.at_level(level);
+    let (pairing, first, second) = series(metric, (a.recording, b.recording), terms.together)?;
+    let question = terms.question;
+    let settings = question.settings.at_level(terms.level);
     let found = compare::compare(&first, &second, pairing, &settings).ok()?;
     let enough = first.runs() > 1 && second.runs() > 1;
     Some(Comparison {
@@ -196,12 +234,12 @@ pub(super) fn verdict(ratio: &Estimate, limit: Option<f64>) -> Verdict {
     }
 }
 
-/// The values of both: of the rounds that both have when they were taken in rounds, of all runs
-/// otherwise.
+/// The values of both: of the rounds that both have when they were taken in rounds together, of all
+/// runs otherwise.
 pub(super) fn series(
     metric: &Metric,
-    a: &Recording,
-    b: &Recording,
+    (a, b): (&Recording, &Recording),
+    together: bool,
 ) -> Option<(Pairing, Series, Series)> {
     let read = |recording: &Recording| -> Option<Vec<(u64, f64)>> {
         recording
@@ -210,7 +248,7 @@ pub(super) fn series(
             .collect()
     };
     let (a_values, b_values) = (read(a)?, read(b)?);
-    let paired = a.conditions.paired && b.conditions.paired;
+    let paired = together && a.conditions.paired && b.conditions.paired;
     if !paired {
         let plain = |values: Vec<(u64, f64)>| {
             Series::new(values.into_iter().map(|(_, v)| v).collect()).ok()
@@ -242,4 +280,73 @@ pub(super) fn tier(subject: &Subject<'_>) -> Tier {
         .diagnosis
         .as_ref()
         .map_or(Tier::None, |diagnosis| diagnosis.tier)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::analysis::{analyze, sessions};
+    use crate::sample::{Conditions, Host, Sample};
+
+    fn recording(name: &str, wall_ms: u64, cpu_ms: u64, paired: bool) -> Recording {
+        let conditions = Conditions {
+            name: Some(name.into()),
+            paired,
+            ..Conditions::default()
+        };
+        let mut recording = Recording::new(Host::default(), conditions);
+        for round in 0..10 {
+            let more = |ms| Duration::from_millis(ms) + Duration::from_micros(10 * round);
+            let mut sample = Sample {
+                wall: more(wall_ms),
+                round,
+                ..Sample::default()
+            };
+            sample.usage.user = more(cpu_ms);
+            recording.samples.push(&sample);
+        }
+        recording
+    }
+
+    /// The first waits and the second computes.
+    fn opposed(paired: bool) -> [Recording; 2] {
+        [
+            recording("waits", 200, 20, paired),
+            recording("works", 100, 90, paired),
+        ]
+    }
+
+    #[test]
+    fn only_pairs_make_both_differences_certain() {
+        let remarks = |paired| {
+            let all = opposed(paired);
+            let analysis = analyze(&all, &Question::default());
+            analysis.comparisons[0].remarks.join("\n")
+        };
+        let (pairs, apart) = (remarks(true), remarks(false));
+        let cost = "1 costs less to run, 2 costs less to wait for";
+        assert!(pairs.contains(&format!("both differences are certain; {cost}")));
+        assert!(!apart.contains("certain"), "{apart}");
+        assert!(
+            apart.contains(cost) && apart.contains("no pairs"),
+            "{apart}"
+        );
+    }
+
+    #[test]
+    fn rounds_of_two_sessions_are_no_pairs() {
+        let all = opposed(true);
+        let compared = |files: [&str; 2]| {
+            let mut analysis = analyze(&all, &Question::default());
+            sessions::merge(&mut analysis, &files.map(str::to_owned));
+            let versus = analysis.comparisons.remove(0);
+            (versus.metric(WALL).unwrap().pairs, versus.remarks.concat())
+        };
+        assert_eq!(compared(["a", "a"]).0, 10);
+        let (pairs, remarks) = compared(["a", "b"]);
+        assert_eq!(pairs, 0);
+        assert!(remarks.contains("two sessions"), "{remarks}");
+    }
 }

@@ -234,10 +234,20 @@ fn cost(versus: &Versus, (a, b): Names) -> Option<String> {
     if !clocks_disagree(versus) {
         return None;
     }
-    let wall = versus.metric(WALL)?.ratio?;
-    let (cheap, quick) = if wall.value < 1.0 { (a, b) } else { (b, a) };
+    let wall = versus.metric(WALL)?;
+    let (cheap, quick) = if wall.ratio?.value < 1.0 {
+        (a, b)
+    } else {
+        (b, a)
+    };
+    // An interval of runs apart knows nothing of a drift between the two.
+    let sure = if wall.pairs > 0 {
+        "both differences are certain"
+    } else {
+        "both differences are shown, of runs that are no pairs: a drift would look the same"
+    };
     Some(format!(
-        "both differences are certain; {cheap} costs less to run, {quick} costs less to wait for"
+        "{sure}; {cheap} costs less to run, {quick} costs less to wait for"
     ))
 }
 

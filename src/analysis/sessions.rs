@@ -64,7 +64,8 @@ pub struct MergedVersus {
 }
 
 /// Merges the subjects of an analysis if a benchmark is in several of the files; `files` names the
-/// file of each subject. The comparisons between single subjects then give way to merged ones.
+/// file of each subject. The comparisons between single subjects then give way to merged ones. If
+/// none is, commands of two files are compared as what they are: measured apart.
 pub fn merge(analysis: &mut Analysis<'_>, files: &[String]) {
     let mut groups: Vec<(usize, Vec<(usize, String)>)> = Vec::new();
     for (place, (subject, file)) in analysis.subjects.iter().zip(files).enumerate() {
@@ -83,6 +84,7 @@ pub fn merge(analysis: &mut Analysis<'_>, files: &[String]) {
         }
     }
     if groups.iter().all(|(_, places)| places.len() < 2) {
+        comparison::across_sessions(analysis, files);
         return;
     }
     let benchmarks: Vec<MergedBenchmark> = groups
@@ -243,7 +245,7 @@ fn within(
     b: &Subject<'_>,
     question: &Question,
 ) -> Option<f64> {
-    let (pairing, first, second) = comparison::series(metric, a.recording, b.recording)?;
+    let (pairing, first, second) = comparison::series(metric, (a.recording, b.recording), true)?;
     let level = question.settings.level;
     let found = match pairing {
         compare::Pairing::Paired => compare::paired(&first, &second, level),
