@@ -202,6 +202,22 @@ fn an_unknown_format_is_named_and_decides_nothing() {
 }
 
 #[test]
+fn an_empty_folder_of_baselines_says_how_the_first_is_made() {
+    let folder = Folder::new();
+    fs::create_dir(folder.path("history")).unwrap();
+    let asked = ["-r", "6", "--baseline", "history", "--max-regression", "5%"];
+    let done = folder.run(&[&asked[..], &["true"]].concat()).code(0);
+    let why = "history holds no .json file (--save-baseline history/1.json makes the first)";
+    done.says(&format!("no baseline: {why}"));
+    done.says("unsure wall history +5% has no baseline");
+    let done = folder.run(&[&asked[..], &["--strict", "touch ran"]].concat());
+    let done = done.code(4);
+    done.complains("cannot read history: it holds no .json file");
+    done.complains("--save-baseline history/1.json makes the first");
+    assert!(!folder.0.join("ran").exists());
+}
+
+#[test]
 fn a_missing_baseline_is_a_warning_until_strict() {
     let folder = Folder::new();
     let base = [

@@ -189,6 +189,15 @@ pub(crate) fn unreadable(files: &[Unreadable], job: &Job) -> Code {
                     "--save-baseline and --export-json write such files"
                 }),
             ),
+            Unreadable::Empty(path, first) => {
+                let help = format!(
+                    "--save-baseline {first} makes the first; without --strict a missing baseline is a warning"
+                );
+                say(
+                    &format!("cannot read {path}: it holds no .json file"),
+                    Some(&help),
+                );
+            }
             Unreadable::Bad(path, why) | Unreadable::Unknown(path, why) => {
                 code = Code::Usage;
                 say(

@@ -27,6 +27,8 @@ pub(crate) struct Files {
 pub(crate) enum Unreadable {
     /// A baseline does not exist.
     Missing(String),
+    /// A folder of baselines holds none, and how the first is called.
+    Empty(String, String),
     /// It cannot be read or is no recording.
     Bad(String, String),
     /// It is of a version that this program does not know.
@@ -36,8 +38,8 @@ pub(crate) enum Unreadable {
 /// Reads everything the job names.
 ///
 /// # Errors
-/// All files that cannot be read. A baseline that does not exist is an error only with `--strict`:
-/// the first session of all has none.
+/// All files that cannot be read. A baseline that does not exist, or a folder of none, is an error
+/// only with `--strict`: the first session of all has none.
 pub(crate) fn read(job: &Job) -> Result<Files, Vec<Unreadable>> {
     let mut files = Files::default();
     let mut wrong = Vec::new();
@@ -47,6 +49,12 @@ pub(crate) fn read(job: &Job) -> Result<Files, Vec<Unreadable>> {
             Err(Unreadable::Missing(file)) if !job.strict => files.baselines.push(Saved {
                 file,
                 recordings: Err("does not exist".into()),
+            }),
+            Err(Unreadable::Empty(file, first)) if !job.strict => files.baselines.push(Saved {
+                file,
+                recordings: Err(format!(
+                    "holds no .json file (--save-baseline {first} makes the first)"
+                )),
             }),
             Err(error) => wrong.push(error),
         }
@@ -92,7 +100,8 @@ fn sessions(path: &Path) -> Result<Vec<Saved>, Unreadable> {
         vec![path.to_owned()]
     };
     if paths.is_empty() {
-        return Err(Unreadable::Missing(format!("{}/*.json", shown(path))));
+        let first = shown(&path.join("1.json"));
+        return Err(Unreadable::Empty(shown(path), first));
     }
     paths
         .iter()
