@@ -139,6 +139,7 @@ fn advice(error: &RunError) -> Option<String> {
         RunError::NoProcesses { .. } => {
             "raise the limit (ulimit -u), or end other processes".into()
         }
+        RunError::NoTimer { .. } => "raise the limit (ulimit -i)".into(),
         RunError::Hook { hook, .. } => {
             format!(
                 "--ignore-failure covers the commands, not the {hook} command; append `|| true` to go on"

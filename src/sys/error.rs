@@ -59,6 +59,16 @@ pub(crate) enum Error {
         /// The limit, where one is set.
         limit: Option<u64>,
     },
+    /// No timer can be had: it takes a place among the pending signals.
+    #[error("no more signals may be pending")]
+    #[cfg_attr(
+        not(target_os = "linux"),
+        allow(dead_code, reason = "only Linux counts timers as signals")
+    )]
+    NoTimer {
+        /// The limit, where one is set.
+        limit: Option<u64>,
+    },
     /// A CPU that is not there or not allowed.
     #[error("CPU {cpu} is not available here")]
     NoSuchCpu {

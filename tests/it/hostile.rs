@@ -230,6 +230,15 @@ fn a_command_that_continues_us_each_time_is_measured_all_the_same() {
 }
 
 #[test]
+fn a_limit_without_a_timer_is_named() {
+    let found = sh(&Folder::new(), "ulimit -i 0; $T -r1 true");
+    assert_eq!(found.status.code(), Some(1), "{found:?}");
+    let says = "cannot set a timer: no more signals may be pending (limit 0)";
+    assert!(text(&found.stderr).contains(says), "{found:?}");
+    assert!(text(&found.stderr).contains("ulimit -i"), "{found:?}");
+}
+
+#[test]
 fn a_late_refusal_names_what_refused() {
     let folder = Folder::new();
     folder.write("prog", "#!/bin/sh\n:\n");

@@ -97,6 +97,12 @@ pub enum RunError {
         /// The limit, where one is set.
         limit: Option<u64>,
     },
+    /// No timer can be had: it takes a place among the pending signals.
+    #[error("set a timer: no more signals may be pending{}", limit.map(|l| format!(" (limit {l})")).unwrap_or_default())]
+    NoTimer {
+        /// The limit, where one is set.
+        limit: Option<u64>,
+    },
     /// The input file cannot be read.
     #[error("read the input {}: {source}", path.display())]
     Input {
@@ -133,7 +139,7 @@ pub enum RunError {
         other: String,
     },
     /// Any other refusal of the system.
-    #[error("run '{program}': {call}: {source}")]
+    #[error("{}: {call}: {source}", if program.is_empty() { "begin".into() } else { format!("run '{program}'") })]
     System {
         /// The program as written; empty if it is not about one.
         program: String,
@@ -162,6 +168,7 @@ impl RunError {
             sys::Error::Nul => Self::Nul { program },
             sys::Error::WorkingDirectory { path, source } => Self::Directory { path, source },
             sys::Error::NoProcesses { limit } => Self::NoProcesses { program, limit },
+            sys::Error::NoTimer { limit } => Self::NoTimer { limit },
             sys::Error::NoSuchCpu { cpu } => Self::NoSuchCpu { cpu },
             sys::Error::NoCpu => Self::NoCpu,
             sys::Error::Call { call, source } => Self::System {
@@ -171,5 +178,18 @@ impl RunError {
             },
             sys::Error::ForeignRights => Self::ForeignRights,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_about_no_program_names_none() {
+        let refused =
+            |program| RunError::about(program, sys::Error::number("mmap", 12)).to_string();
+        assert!(refused("ls").starts_with("run 'ls': mmap: "));
+        assert!(refused("").starts_with("begin: mmap: "), "{}", refused(""));
     }
 }

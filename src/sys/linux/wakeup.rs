@@ -1,10 +1,13 @@
 //! A timer that ends a blocking wait of one thread. A wait that nothing is due in costs nothing
 //! this way; polling with a timeout costs every run.
 
+use std::io;
 use std::ptr;
 use std::time::Duration;
 
-use crate::sys::{Error, session};
+use nix::sys::resource::Resource;
+
+use crate::sys::{Error, session, unix};
 
 /// A timer of the thread that made it.
 #[derive(Debug)]
@@ -29,7 +32,7 @@ impl Wakeups {
         let made =
             unsafe { libc::timer_create(libc::CLOCK_MONOTONIC, &raw mut event, &raw mut timer) };
         if made < 0 {
-            return Err(Error::last("timer_create"));
+            return Err(refused());
         }
         Ok(Self { timer })
     }
@@ -59,6 +62,19 @@ impl Drop for Wakeups {
     fn drop(&mut self) {
         // SAFETY: our timer, deleted once.
         unsafe { libc::timer_delete(self.timer) };
+    }
+}
+
+/// Why the last call made no timer.
+fn refused() -> Error {
+    let error = Error::last("timer_create");
+    match error {
+        Error::Call { source, .. } if source.kind() == io::ErrorKind::WouldBlock => {
+            Error::NoTimer {
+                limit: unix::limit(Resource::RLIMIT_SIGPENDING),
+            }
+        }
+        error => error,
     }
 }
 
