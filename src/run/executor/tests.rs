@@ -8,6 +8,7 @@ use super::*;
 use crate::plan::{Benchmark, IgnoreFailure, Input, Output, Placement, Plan};
 use crate::run::clock::SystemClock;
 use crate::sample::Outcome;
+use crate::sys;
 use crate::sys::files::tests::Folder;
 use crate::sys::platform::offspring;
 use crate::sys::unix::{self, Brood};
@@ -815,4 +816,43 @@ mod signals {
             format!("true {} killed by SIGTERM true\n", Signal::SIGTERM as i32)
         );
     }
+}
+
+/// An attendant that the system refuses to tell anything.
+struct Refused;
+
+impl waiting::Attend for Refused {
+    fn wait(&mut self, _pid: i32) -> Result<unix::Event, sys::Error> {
+        Err(sys::Error::number("waitid", 38))
+    }
+}
+
+#[test]
+#[allow(
+    clippy::disallowed_methods,
+    clippy::zombie_processes,
+    reason = "a child of the test itself, reaped by what is tested"
+)]
+fn whoever_cannot_be_waited_for_is_not_left_behind() {
+    use std::io::Read;
+    use std::os::unix::process::CommandExt;
+    let lab = lab(&["true"]);
+    let _adopts = lab.executor();
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", "sleep 60 & echo; sleep 60; :"]);
+    shell.stdout(std::process::Stdio::piped()).process_group(0);
+    let child = shell.spawn().unwrap();
+    let pid = i32::try_from(child.id()).unwrap();
+    // It has started the first of them.
+    child.stdout.unwrap().read_exact(&mut [0]).unwrap();
+    let wakeups = crate::sys::platform::Wakeups::new().unwrap();
+    let mut vigil = waiting::Vigil::new(wakeups.into(), waiting::Rhythm::new(false, None));
+    vigil.watch(pid, sys::clock::now());
+    assert!(vigil.until_end(&mut Refused).is_err());
+    assert!(unix::look(pid).is_err(), "it is not reaped");
+    let gone = (0..2000).any(|_| {
+        unix::pause(Duration::from_millis(1));
+        offspring(0).is_empty()
+    });
+    assert!(gone, "what it has started lives on");
 }

@@ -118,10 +118,10 @@ impl Vigil {
     /// Waits until the process has ended; the clock right after.
     ///
     /// # Errors
-    /// It is not our child.
+    /// It cannot be waited for. Nothing is left of it then.
     pub(super) fn until_end(&mut self, attendant: &mut dyn Attend) -> Result<u64, sys::Error> {
         loop {
-            let event = attendant.wait(self.pid)?;
+            let event = attendant.wait(self.pid).inspect_err(|_| self.abandon())?;
             let now = clock::now();
             match event {
                 Event::Ended => {
@@ -195,6 +195,21 @@ impl Vigil {
         unix::signal_group(self.pid, signal);
         if unix::group_of(self.pid) != Some(self.pid) {
             unix::signal_process(self.pid, signal);
+        }
+    }
+
+    /// Ends a process that nobody waits for any more, with its group.
+    fn abandon(&self) {
+        unix::signal_group(self.pid, number::KILL);
+        // Whoever is no child of ours may be anybody by now.
+        while let Ok(event) = unix::look(self.pid) {
+            if event == Event::Ended {
+                // What it was like is of no interest.
+                let _ = unix::reap(self.pid);
+                return;
+            }
+            unix::kill(self.pid);
+            let _ = unix::wait(self.pid);
         }
     }
 
