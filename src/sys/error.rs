@@ -9,6 +9,10 @@ use std::path::PathBuf;
 pub(crate) enum Error {
     /// A signal has asked us to stop.
     #[error("go on: interrupted")]
+    #[cfg_attr(
+        not(target_os = "linux"),
+        allow(dead_code, reason = "elsewhere a start is not held back")
+    )]
     Stopped,
     /// No such program, or none of that name in the search path.
     #[error("no such program")]
