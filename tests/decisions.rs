@@ -10,10 +10,11 @@
     reason = "a test that fails may panic, and it runs programs"
 )]
 
+mod common;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::Value;
 
@@ -22,12 +23,7 @@ struct Folder(PathBuf);
 
 impl Folder {
     fn new() -> Self {
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let name = format!("offbench-decisions-{}-{number}", std::process::id());
-        let path = std::env::temp_dir().join(name);
-        fs::create_dir_all(&path).unwrap();
-        Self(path)
+        Self(common::folder("decisions"))
     }
 
     fn path(&self, name: &str) -> String {
@@ -92,6 +88,11 @@ impl Done {
     fn complains(&self, text: &str) {
         assert!(self.err.contains(text), "`{text}` is not in {self:?}");
     }
+}
+
+/// The words that ask for a regression against that baseline.
+fn against(baseline: &str) -> [&str; 6] {
+    ["-r", "6", "--baseline", baseline, "--max-regression", "5%"]
 }
 
 /// A loop of so many turns.
@@ -186,26 +187,15 @@ fn an_unknown_format_is_named_and_decides_nothing() {
     let folder = Folder::new();
     let newer = r#"{"offbench": {"schema": "offbench/99"}, "results": []}"#;
     fs::write(folder.path("new.json"), newer).unwrap();
-    let base = [
-        "-r",
-        "6",
-        "--baseline",
-        "new.json",
-        "--max-regression",
-        "5%",
-        "true",
-    ];
-    folder
-        .run(&base)
-        .code(0)
-        .says("has the unknown format offbench/99");
+    let done = folder.run(&[&against("new.json")[..], &["true"]].concat());
+    done.code(0).says("has the unknown format offbench/99");
 }
 
 #[test]
 fn an_empty_folder_of_baselines_says_how_the_first_is_made() {
     let folder = Folder::new();
     fs::create_dir(folder.path("history")).unwrap();
-    let asked = ["-r", "6", "--baseline", "history", "--max-regression", "5%"];
+    let asked = against("history");
     let done = folder.run(&[&asked[..], &["true"]].concat()).code(0);
     let why = "history holds no .json file (--save-baseline history/1.json makes the first)";
     done.says(&format!("no baseline: {why}"));
@@ -220,14 +210,7 @@ fn an_empty_folder_of_baselines_says_how_the_first_is_made() {
 #[test]
 fn a_missing_baseline_is_a_warning_until_strict() {
     let folder = Folder::new();
-    let base = [
-        "-r",
-        "6",
-        "--baseline",
-        "none.json",
-        "--max-regression",
-        "5%",
-    ];
+    let base = against("none.json");
     let done = folder.run(&[&base[..], &["true"]].concat()).code(0);
     done.says("none.json does not exist");
     let done = folder.run(&[&base[..], &["--strict", "touch ran"]].concat());
@@ -319,19 +302,8 @@ fn files_of_hyperfine_are_compared_and_decide_nothing_as_baseline() {
     done.says("no difference shown: 2 is between");
     let done = folder.run(&["--compare", "h.json", "--equal-within", "20%"]);
     done.code(0).says("1 and 2 are equal within 20%");
-    let base = [
-        "-r",
-        "6",
-        "--baseline",
-        "h.json",
-        "--max-regression",
-        "5%",
-        "true",
-    ];
-    folder
-        .run(&base)
-        .code(0)
-        .says("does not say on what machine");
+    let done = folder.run(&[&against("h.json")[..], &["true"]].concat());
+    done.code(0).says("does not say on what machine");
 }
 
 #[test]

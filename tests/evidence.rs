@@ -10,22 +10,17 @@
     reason = "a test that fails may panic, and it runs programs"
 )]
 
+mod common;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, MutexGuard, OnceLock};
+use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The tests load the machine: one at a time.
-static ALONE: Mutex<()> = Mutex::new(());
-
-fn alone() -> MutexGuard<'static, ()> {
-    ALONE
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner)
-}
+use common::alone;
 
 /// Program and workload where every user can execute them.
 struct Place {
@@ -37,8 +32,7 @@ static PLACE: OnceLock<Place> = OnceLock::new();
 
 fn place() -> &'static Place {
     PLACE.get_or_init(|| {
-        let folder = std::env::temp_dir().join(format!("offbench-evidence-{}", std::process::id()));
-        fs::create_dir_all(&folder).unwrap();
+        let folder = common::folder("evidence");
         fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
         // SAFETY: the function may be called once at the end, when no test runs any more.
         #[allow(unsafe_code, reason = "nothing else is called at the end of all tests")]
@@ -48,14 +42,7 @@ fn place() -> &'static Place {
         let offbench = folder.join("offbench");
         fs::copy(env!("CARGO_BIN_EXE_offbench"), &offbench).unwrap();
         let burner = folder.join("burner");
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/burner.rs");
-        let compiler = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-        let built = Command::new(compiler)
-            .args(["--edition=2024", "-O", "-o"])
-            .arg(&burner)
-            .arg(source)
-            .status();
-        assert!(built.unwrap().success());
+        common::build("burner.rs", &burner);
         Place { offbench, burner }
     })
 }

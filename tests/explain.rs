@@ -11,16 +11,20 @@
 )]
 #![allow(unsafe_code, reason = "a test refuses its program system calls")]
 
+mod common;
+
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
 use serde_json::Value;
+
+use common::alone;
 
 /// A folder that everybody may use, with the programs in it. It is gone with the tests.
 fn folder() -> &'static Path {
@@ -31,30 +35,14 @@ fn folder() -> &'static Path {
         }
     }
     FOLDER.get_or_init(|| {
-        let name = format!("offbench-explain-{}", std::process::id());
-        let folder = std::env::temp_dir().join(name);
-        std::fs::create_dir_all(&folder).expect("a folder");
+        let folder = common::folder("explain");
         // SAFETY: the function may be called once at the end, when no test runs any more.
         unsafe { libc::atexit(remove) };
         std::fs::set_permissions(&folder, PermissionsExt::from_mode(0o1777)).expect("open to all");
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/waits.rs");
-        let compiler = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-        let built = Command::new(compiler)
-            .args(["--edition", "2024", "-O", "-o"])
-            .args([&folder.join("waits"), &source])
-            .status()
-            .expect("rustc runs");
-        assert!(built.success());
+        common::build("waits.rs", &folder.join("waits"));
         std::fs::copy(env!("CARGO_BIN_EXE_offbench"), folder.join("offbench")).expect("a copy");
         folder
     })
-}
-
-/// One test at a time: they share the CPUs they measure.
-fn alone() -> MutexGuard<'static, ()> {
-    static TURN: Mutex<()> = Mutex::new(());
-    TURN.lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
 /// Who runs the program and what it is refused.

@@ -195,6 +195,15 @@ fn warmup_checks() {
     });
 }
 
+/// A summary in which no bootstrap is asked for.
+fn summary(series: &Series) -> Summary {
+    let settings = Settings {
+        resamples: 1,
+        ..Settings::default()
+    };
+    Summary::of(series, &settings, 0.0)
+}
+
 #[test]
 fn points() {
     each("datasets", |name, entry| {
@@ -203,14 +212,7 @@ fn points() {
         same(series.max(), &expected["max"], name);
         same(moments::mean(series.values()), &expected["mean"], name);
         same(series.median(), &expected["median"], name);
-        let summary = Summary::of(
-            &series,
-            &Settings {
-                resamples: 1,
-                ..Settings::default()
-            },
-            0.0,
-        );
+        let summary = summary(&series);
         for (id, key) in [("stddev", "sd"), ("cv", "cv")] {
             let tolerance = if name == "huge_offset" { 1e-6 } else { 1e-9 };
             match summary.get(id) {
@@ -264,14 +266,7 @@ fn robust_scale_and_outliers() {
 fn intervals_by_formula() {
     each("datasets", |name, entry| {
         let (series, expected) = (series(&entry["values"]), &entry["expected"]);
-        let summary = Summary::of(
-            &series,
-            &Settings {
-                resamples: 1,
-                ..Settings::default()
-            },
-            0.0,
-        );
+        let summary = summary(&series);
         if summary.widened.is_none() {
             let mean = summary.get("mean").unwrap().interval;
             same_interval(mean, &expected["mean_t_ci"], &format!("{name} mean"));

@@ -10,11 +10,12 @@
     reason = "a test that fails may panic, and it runs programs"
 )]
 
+mod common;
+
 use std::fs;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
@@ -33,9 +34,7 @@ struct Folder {
 
 impl Folder {
     fn new() -> Self {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let mark = format!("7{}{number:03}", std::process::id());
+        let mark = format!("7{}", common::mark().replace('-', ""));
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("survive-{mark}"));
         fs::create_dir_all(&path).unwrap();
         Self { path, mark }

@@ -76,13 +76,7 @@ pub static PROBES: &[Probe] = &[
         title: "subreaper",
         adds: "CPU time of background processes, processes left behind",
         when: When::Run,
-        availability: || {
-            if platform::ADOPTS_ORPHANS {
-                Availability::Ready(())
-            } else {
-                Availability::Missing(Missing::because("only Linux has it"))
-            }
-        },
+        availability: adopts_orphans,
         cost: || None,
     },
     Probe {
@@ -99,17 +93,7 @@ pub static PROBES: &[Probe] = &[
         adds: "time and periods stopped by a CPU quota",
         when: When::Run,
         availability: || platform::quotas().map(|_| ()),
-        cost: || {
-            let quotas = platform::quotas().ready()?;
-            let mut kernel = KernelFile::new();
-            (!quotas.is_empty()).then(|| {
-                typical(|| {
-                    for quota in &quotas {
-                        kernel.reread(&quota.stat);
-                    }
-                })
-            })
-        },
+        cost: cost_of_quotas,
     },
     Probe {
         id: "io",
@@ -157,13 +141,7 @@ pub static PROBES: &[Probe] = &[
         adds: "exact delays of the main thread: disk, swap, reclaim, compaction",
         when: When::Run,
         availability: || Taskstats::open().map(|_| ()),
-        cost: || {
-            let mut link = Taskstats::open().ready()?;
-            let own = platform::own_pid();
-            Some(typical(|| {
-                let _ = link.of(own);
-            }))
-        },
+        cost: cost_of_taskstats,
     },
     Probe {
         id: "schedstats",
@@ -230,6 +208,14 @@ fn has_hugepages() -> Availability<()> {
     }
 }
 
+fn adopts_orphans() -> Availability<()> {
+    if platform::ADOPTS_ORPHANS {
+        Availability::Ready(())
+    } else {
+        Availability::Missing(Missing::because("only Linux has it"))
+    }
+}
+
 fn cost_of(path: &str) -> Option<Duration> {
     let mut buffer = Vec::new();
     platform::text(path, &mut buffer).ok()?;
@@ -251,6 +237,26 @@ fn cost_of_group() -> Option<Duration> {
         for file in files.iter().copied().flatten() {
             kernel.reread(file);
         }
+    }))
+}
+
+fn cost_of_quotas() -> Option<Duration> {
+    let quotas = platform::quotas().ready()?;
+    let mut kernel = KernelFile::new();
+    (!quotas.is_empty()).then(|| {
+        typical(|| {
+            for quota in &quotas {
+                kernel.reread(&quota.stat);
+            }
+        })
+    })
+}
+
+fn cost_of_taskstats() -> Option<Duration> {
+    let mut link = Taskstats::open().ready()?;
+    let own = platform::own_pid();
+    Some(typical(|| {
+        let _ = link.of(own);
     }))
 }
 

@@ -10,6 +10,8 @@
 )]
 
 mod basics;
+#[path = "../common/mod.rs"]
+mod common;
 mod documents;
 mod findings;
 mod gates;

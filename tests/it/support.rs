@@ -9,18 +9,14 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
+use crate::common;
+
 /// A folder that is gone with the test.
 pub struct Folder(PathBuf);
 
 impl Folder {
     pub fn new() -> Self {
-        use std::sync::atomic::{AtomicU32, Ordering};
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("offbench-it-{}-{number}", std::process::id());
-        let path = std::env::temp_dir().join(name);
-        fs::create_dir_all(&path).unwrap();
-        Self(path)
+        Self(common::folder("it"))
     }
 
     pub fn path(&self) -> &Path {
@@ -143,16 +139,8 @@ pub fn sh(folder: &Folder, script: &str) -> Output {
 pub fn workload() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| {
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/workload.rs");
         let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("workload");
-        let compiler = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-        let status = Command::new(compiler)
-            .args(["--edition", "2024", "-O", "-o"])
-            .arg(&target)
-            .arg(source)
-            .status()
-            .unwrap();
-        assert!(status.success(), "the workload program does not build");
+        common::build("workload.rs", &target);
         target
     })
 }
