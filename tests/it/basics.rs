@@ -35,11 +35,7 @@ fn shell_syntax_goes_through_a_shell_and_says_so() {
     }
     assert!(folder.exists("f"));
     let finished = folder.offbench(["-r", "1", "echo a > g"]).run();
-    assert!(
-        finished.stdout().contains("(via sh)"),
-        "{}",
-        finished.stdout()
-    );
+    finished.says("(via sh)");
 }
 
 #[test]
@@ -58,11 +54,7 @@ fn without_a_shell_everything_is_literal() {
             r#"printf [%s] a "" "b c" d\\ x"y z""#,
         ])
         .run();
-    assert!(
-        finished.stdout().contains(r"[a][][b c][d\][xy z]"),
-        "{}",
-        finished.stdout()
-    );
+    finished.says(r"[a][][b c][d\][xy z]");
 }
 
 #[test]
@@ -143,7 +135,7 @@ fn programs_that_cannot_run_are_named_with_the_reason() {
     ] {
         let finished = folder.offbench(["-N", "-r", "1", command]).run();
         assert_eq!(finished.code(), Some(2), "{finished:?}");
-        assert!(finished.stderr().contains(words), "{}", finished.stderr());
+        finished.complains(words);
     }
 }
 
@@ -154,18 +146,10 @@ fn a_failing_command_stops_and_says_how() {
         .offbench(["-r", "3", "sh -c 'echo oops >&2; exit 3'"])
         .run();
     assert_eq!(finished.code(), Some(1));
-    assert!(
-        finished.stderr().contains("exit code 3"),
-        "{}",
-        finished.stderr()
-    );
-    assert!(finished.stderr().contains("oops"), "{}", finished.stderr());
+    finished.complains("exit code 3");
+    finished.complains("oops");
     let finished = folder.offbench(["-r", "3", "sh -c 'kill -SEGV $$'"]).run();
-    assert!(
-        finished.stderr().contains("SIGSEGV"),
-        "{}",
-        finished.stderr()
-    );
+    finished.complains("SIGSEGV");
 }
 
 #[test]
@@ -177,11 +161,7 @@ fn ignored_failures_are_counted_apart() {
     assert_eq!(result["offbench"]["failed"], 2);
     assert_eq!(result["exit_codes"], serde_json::json!([0, 0, 1, 1]));
     let finished = folder.offbench(["-i", "-w", "0", "-r", "4", command]).run();
-    assert!(
-        finished.stdout().contains("failed 2 of 4"),
-        "{}",
-        finished.stdout()
-    );
+    finished.says("failed 2 of 4");
 }
 
 #[test]

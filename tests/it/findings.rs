@@ -58,11 +58,7 @@ fn a_process_left_behind_is_told() {
     let finished = folder
         .offbench(["-r", "3", "sh -c 'sleep 1 & exit 0'"])
         .run();
-    assert!(
-        finished.stdout().contains("still alive when it ended"),
-        "{}",
-        finished.stdout()
-    );
+    finished.says("still alive when it ended");
 }
 
 #[test]

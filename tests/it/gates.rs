@@ -9,12 +9,8 @@ fn a_failing_gate_exits_3_with_the_reason() {
         .offbench(["-r", "6", "--fail-if", "wall/cpu > 3", &does("mix 4 30")])
         .run();
     assert_eq!(finished.code(), Some(3), "{finished:?}");
-    assert!(finished.stdout().contains("FAIL"), "{}", finished.stdout());
-    assert!(
-        finished.stderr().contains("1 gate failed"),
-        "{}",
-        finished.stderr()
-    );
+    finished.says("FAIL");
+    finished.complains("1 gate failed");
 }
 
 #[test]
@@ -24,7 +20,7 @@ fn a_clean_command_passes() {
         .offbench(["-r", "6", "--fail-if", "cpu > 5s", &does("spin 20")])
         .run();
     assert_eq!(finished.code(), Some(0), "{finished:?}");
-    assert!(finished.stdout().contains("ok"), "{}", finished.stdout());
+    finished.says("ok");
 }
 
 #[test]
@@ -33,11 +29,7 @@ fn what_cannot_be_decided_is_unsure_and_strict_makes_it_4() {
     let args = ["-r", "3", "--fail-if", "wall > 1us", "true"];
     let finished = folder.offbench(args).run();
     assert_eq!(finished.code(), Some(0), "{finished:?}");
-    assert!(
-        finished.stdout().contains("unsure"),
-        "{}",
-        finished.stdout()
-    );
+    finished.says("unsure");
     let finished = folder.offbench(args).arg("--strict").run();
     assert_eq!(finished.code(), Some(4), "{finished:?}");
 }

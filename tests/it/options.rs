@@ -68,7 +68,7 @@ fn shells_are_chosen() {
         "echo $BASH",
     ];
     let finished = folder.offbench(args).run();
-    assert!(finished.stdout().contains("/bash"), "{}", finished.stdout());
+    finished.says("/bash");
 }
 
 #[test]
@@ -310,10 +310,7 @@ fn unused_and_unknown_names_warn_and_repetitions_run_once() {
     let finished = folder
         .offbench(["-r1", "-L", "a", "1", "echo {a} {b}"])
         .run();
-    assert!(
-        finished.stderr().contains("`{b}` is no parameter"),
-        "{finished:?}"
-    );
+    finished.complains("`{b}` is no parameter");
     let finished = folder.offbench(["-r1", "awk '{print}' /dev/null"]).run();
     assert_eq!(
         finished.stderr(),
@@ -342,7 +339,7 @@ fn variables_are_lists_for_all_or_per_command() {
     assert_eq!(folder.read("log"), "1-x y\n1-2\n3-\n-\n");
     let finished = folder.offbench(["--env", "A", "true"]).run();
     assert_eq!(finished.code(), Some(2));
-    assert!(finished.stderr().contains("NAME=VALUE"), "{finished:?}");
+    finished.complains("NAME=VALUE");
 }
 
 #[test]
@@ -357,7 +354,7 @@ fn input_and_output_are_for_all_or_per_command() {
     let finished = folder
         .offbench(["-w0", "-r1", "--output=inherit", "echo shown"])
         .run();
-    assert!(finished.stdout().contains("shown\n"), "{finished:?}");
+    finished.says("shown\n");
     for (bad, word) in [("/no/such", "/no/such"), ("/", "/")] {
         let finished = folder.offbench(["--input", bad, "touch x"]).run();
         assert_eq!(finished.code(), Some(2), "{finished:?}");
@@ -517,10 +514,7 @@ fn times_are_shown_in_the_unit_that_was_asked_for() {
         assert_eq!(letters, word, "{text}");
     }
     let finished = folder.offbench(["-u", "MS", "true"]).run();
-    assert!(
-        finished.stderr().contains("did you mean `ms`"),
-        "{finished:?}"
-    );
+    finished.complains("did you mean `ms`");
 }
 
 #[test]
@@ -553,7 +547,7 @@ fn metrics_are_chosen_with_units() {
     ] {
         let finished = folder.offbench(["--metrics", list, "touch x"]).run();
         assert_eq!(finished.code(), Some(2));
-        assert!(finished.stderr().contains(word), "{finished:?}");
+        finished.complains(word);
     }
     assert!(!folder.exists("x"));
 }
@@ -693,10 +687,7 @@ fn order_is_chosen_and_given_up_for_own_setups() {
         "echo B >>own",
     ];
     let finished = folder.offbench(args).run();
-    assert!(
-        finished.stderr().contains("one after the other"),
-        "{finished:?}"
-    );
+    finished.complains("one after the other");
     let log: String = folder.read("own").split_whitespace().collect();
     assert_eq!(log, "1AA2BB");
 }

@@ -161,7 +161,7 @@ fn targets_that_cannot_be_written_are_all_named_before_anything_runs() {
     let finished = folder.offbench(args).run();
     assert_eq!(finished.code(), Some(2));
     for word in ["/no/dir/x", "/no/dir/y", "--export-junit"] {
-        assert!(finished.stderr().contains(word), "{finished:?}");
+        finished.complains(word);
     }
     assert!(!folder.exists("x"));
 }

@@ -122,6 +122,18 @@ impl Finished {
     pub fn stderr(&self) -> String {
         String::from_utf8_lossy(&self.0.stderr).into_owned()
     }
+
+    /// Checks that the report has that text.
+    pub fn says(&self, text: &str) {
+        let out = self.stdout();
+        assert!(out.contains(text), "`{text}` is not in {out}");
+    }
+
+    /// Checks that the messages have that text.
+    pub fn complains(&self, text: &str) {
+        let err = self.stderr();
+        assert!(err.contains(text), "`{text}` is not in {err}");
+    }
 }
 
 /// A script of bash in that folder, with offbench as `$T`.
