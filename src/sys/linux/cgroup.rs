@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use super::into;
 use crate::evidence::{Availability, Missing};
 use crate::sys::parse::{Hierarchy, hierarchies_of, quota_v1, quota_v2};
 use crate::sys::unix;
@@ -217,9 +218,17 @@ impl OwnGroup {
             0
         }
         if let Some(folder) = self.folder() {
-            // SAFETY: the child does nothing and ends.
-            let child =
-                unsafe { super::into::clone_copy(folder, false, nothing, std::ptr::null_mut()) };
+            let mut stack = [0_u128; 256];
+            let place = (stack.as_mut_ptr().cast(), size_of_val(&stack));
+            let nobody = std::ptr::null_mut();
+            // SAFETY: the child does nothing and ends; the stack is its own until we have reaped it.
+            let beside = unsafe { into::clone_beside(folder, place, nothing, nobody) };
+            let child = if beside > 0 {
+                beside
+            } else {
+                // SAFETY: as above, in a copy of our memory.
+                unsafe { into::clone_copy(folder, false, nothing, nobody) }
+            };
             if child > 0 {
                 return unix::reap(child).map(|_| ()).map_err(io::Error::other);
             }

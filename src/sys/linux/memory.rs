@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU64};
 use crate::sys::Error;
 
 /// Bytes of the child's stack, without the guard page below it.
-const STACK: usize = 64 * 1024;
+const STACK: usize = 16 * 1024;
 /// The guard page; no smaller than a page anywhere.
 const GUARD: usize = 64 * 1024;
 

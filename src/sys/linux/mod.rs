@@ -69,6 +69,12 @@ pub(crate) fn adopt_orphans() {
     unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) };
 }
 
+/// Bytes of a page of memory.
+fn page_size() -> usize {
+    // SAFETY: only asks for a number.
+    unsafe { libc::sysconf(libc::_SC_PAGESIZE) }.max(4096) as usize
+}
+
 /// Our own process id.
 pub(crate) fn own_pid() -> i32 {
     nix::unistd::getpid().as_raw()

@@ -151,8 +151,7 @@ impl Rings {
 
 impl Ring {
     fn open(pid: u32, cpu: u32, wake: bool, pages: usize) -> io::Result<Self> {
-        // SAFETY: sysconf only returns a number.
-        let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) }.max(4096) as usize;
+        let page = super::page_size();
         let size = pages * page;
         let attributes = attributes(if wake { 1 } else { size as u32 / 2 });
         let file = attributes.open(pid as libc::pid_t, cpu as libc::c_int)?;
