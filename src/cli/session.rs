@@ -1,5 +1,7 @@
 //! Executes the job's plan with the real system, and keeps what is finished.
 
+use std::time::Duration;
+
 use super::args::{Job, Target};
 use super::exit::Trouble;
 use super::explain::Explaining;
@@ -8,7 +10,7 @@ use super::{shell_time, write};
 use crate::evidence::Availability;
 use crate::plan::Order;
 use crate::progress::Progress;
-use crate::run::{self, Event, Flow, Observer, Session, Tools};
+use crate::run::{self, Clock, Event, Flow, Observer, Session, Tools};
 use crate::run::{ProcessExecutor, SystemClock};
 use crate::sample::{Conditions, Recording};
 use crate::unit::display_escaped;
@@ -70,9 +72,11 @@ pub(crate) fn execute(job: &Job) -> (Session, Journal) {
     };
     let mut audience = Audience {
         job,
+        clock,
         progress: Progress::new(&job.plan, job.outputs.style),
         journal,
         gone: write::header(job).is_err(),
+        looked: None,
     };
     let tools = Tools {
         executor: &mut executor,
@@ -102,20 +106,23 @@ fn tell_missing_counters(session: &mut Session) {
     }
 }
 
+/// How long a reader that has gone away may remain unnoticed.
+const LOOK: Duration = Duration::from_millis(10);
+
 /// Shows progress, keeps the journal, and stops when whoever reads the report has gone away.
 struct Audience<'a> {
     job: &'a Job,
+    clock: SystemClock,
     progress: Progress,
     journal: Journal,
     gone: bool,
+    /// When it was last looked whether somebody reads.
+    looked: Option<Duration>,
 }
 
 impl Observer for Audience<'_> {
     fn event(&mut self, event: &Event<'_>) -> Flow {
-        if matches!(event, Event::Starting { .. })
-            && (self.gone || crate::sys::terminal::reader_is_gone())
-        {
-            self.gone = true;
+        if matches!(event, Event::Starting { .. }) && self.is_alone() {
             return Flow::Stop;
         }
         self.journal.event(event);
@@ -131,6 +138,16 @@ impl Observer for Audience<'_> {
 }
 
 impl Audience<'_> {
+    /// Whether the reader of the report has gone away.
+    fn is_alone(&mut self) -> bool {
+        let now = self.clock.now();
+        if !self.gone && self.looked.is_none_or(|at| now >= at + LOOK) {
+            self.looked = Some(now);
+            self.gone = crate::sys::terminal::reader_is_gone();
+        }
+        self.gone
+    }
+
     /// One after the other: what is finished is written before the next begins, so that nothing that
     /// happens then loses it.
     fn keep(&self, benchmark: usize, recordings: &[Recording]) {

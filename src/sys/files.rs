@@ -1,7 +1,7 @@
 //! The files a command gets as standard streams. All of ours are closed on exec.
 
 use std::fs::{File, OpenOptions};
-use std::io;
+use std::io::{self, Seek};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -194,9 +194,10 @@ impl Kept {
         &self.file
     }
 
-    /// How much has been written.
+    /// How much has been written. It is asked after each run, and going to the end is the cheapest
+    /// question; where we stand does not matter to who appends.
     pub(crate) fn written(&self) -> u64 {
-        self.file.metadata().map_or(0, |facts| facts.len())
+        (&self.file).seek(io::SeekFrom::End(0)).unwrap_or(0)
     }
 
     /// Forgets what was written; how much that was.

@@ -190,10 +190,7 @@ extern "C" fn on_suspend(signal: i32) {
 /// Stops the command and us; returns when we are continued.
 fn stop_with_the_command(signal: i32) {
     let group = GROUP.load(Ordering::Relaxed);
-    if group > 1 {
-        // SAFETY: a plain system call without memory.
-        unsafe { libc::kill(-group, libc::SIGSTOP) };
-    }
+    unix::send_group(group, libc::SIGSTOP);
     // SAFETY: async-signal-safe calls on a local set.
     unsafe {
         let mut set: libc::sigset_t = std::mem::zeroed();

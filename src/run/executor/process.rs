@@ -156,6 +156,7 @@ impl<'p> ProcessExecutor<'p> {
 
     fn between_hooks(&mut self, ready: &mut Ready, task: &mut Task<'_>) -> Result<Made, RunError> {
         if !self.plan.sleep.is_zero() {
+            self.wakeups.stop();
             unix::pause(self.plan.sleep);
         }
         if self.interrupted().is_some() {

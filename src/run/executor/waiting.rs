@@ -92,8 +92,13 @@ impl Vigil {
     /// Turns the timer on; made before the process, so that nothing remains to be done after it.
     pub(super) fn new(wakeups: Rc<Wakeups>, rhythm: Rhythm) -> Self {
         let stop_before = session::stop_signal();
-        let limited = rhythm.timeout == Some(rhythm.first);
-        wakeups.start(rhythm.first, if limited { AGAIN } else { rhythm.every });
+        if rhythm.timeout == Some(rhythm.first) {
+            wakeups.start(rhythm.first, AGAIN);
+        } else if rhythm.first < EVERY {
+            wakeups.start(rhythm.first, rhythm.every);
+        } else {
+            wakeups.start_about(rhythm.first, rhythm.every);
+        }
         Self {
             wakeups,
             rhythm,
@@ -247,7 +252,7 @@ impl Vigil {
 
 impl Drop for Vigil {
     fn drop(&mut self) {
-        self.wakeups.stop();
+        self.wakeups.rest();
         session::leave();
     }
 }

@@ -245,9 +245,6 @@ impl Spawner {
             self.clone_beside(orders, launch)
         };
         if pid > 0 {
-            // The child does the same, but a signal may have to reach its group before.
-            // SAFETY: plain system call; the second of the two is harmless.
-            unsafe { libc::setpgid(pid, pid) };
             // Before the mask is restored, so that a signal waiting there already reaches it.
             crate::sys::session::attend(pid);
         }

@@ -1,18 +1,26 @@
 //! A timer that ends a blocking wait of one thread. A wait that nothing is due in costs nothing
 //! this way; polling with a timeout costs every run.
 
+use std::cell::Cell;
 use std::io;
 use std::ptr;
 use std::time::Duration;
 
 use nix::sys::resource::Resource;
 
-use crate::sys::{Error, session, unix};
+use crate::sys::{Error, clock, session, unix};
+
+/// From here on a timer that is still on ends no call between two runs.
+const LATE: Duration = Duration::from_millis(100);
 
 /// A timer of the thread that made it.
 #[derive(Debug)]
 pub(crate) struct Wakeups {
     timer: libc::timer_t,
+    /// When it ends a wait first; long ago while it is off.
+    due: Cell<u64>,
+    /// How often it does so then.
+    every: Cell<Duration>,
 }
 
 impl Wakeups {
@@ -34,7 +42,11 @@ impl Wakeups {
         if made < 0 {
             return Err(refused());
         }
-        Ok(Self { timer })
+        Ok(Self {
+            timer,
+            due: Cell::new(0),
+            every: Cell::new(Duration::ZERO),
+        })
     }
 
     /// Wakes the thread after `first` and then `every` so often. Repeating is not only for ticks: a
@@ -43,12 +55,37 @@ impl Wakeups {
         self.set(first.max(Duration::from_nanos(1)), every);
     }
 
+    /// The same, but `first` may be as short as half of it: between short runs the timer is left as
+    /// it is, which saves two calls a run.
+    pub(crate) fn start_about(&self, first: Duration, every: Duration) {
+        let left = self.left();
+        if self.every.get() != every || left > first || left < first / 2 {
+            self.start(first, every);
+        }
+    }
+
+    /// Turns it off, unless it is due too late to disturb what is done between runs.
+    pub(crate) fn rest(&self) {
+        if self.left() < LATE {
+            self.stop();
+        }
+    }
+
     /// Turns it off.
     pub(crate) fn stop(&self) {
         self.set(Duration::ZERO, Duration::ZERO);
     }
 
+    /// How long until it ends a wait first; nothing after that, and while it is off.
+    fn left(&self) -> Duration {
+        Duration::from_nanos(self.due.get().saturating_sub(clock::now()))
+    }
+
     fn set(&self, first: Duration, every: Duration) {
+        let off = first.is_zero();
+        let due = clock::now().saturating_add(first.as_nanos() as u64);
+        self.due.set(if off { 0 } else { due });
+        self.every.set(every);
         let setting = libc::itimerspec {
             it_interval: timespec(every),
             it_value: timespec(first),

@@ -162,6 +162,16 @@ impl Wakeups {
         Self::set(first.max(Duration::from_micros(1)), every);
     }
 
+    /// The same.
+    pub(crate) fn start_about(&self, first: Duration, every: Duration) {
+        self.start(first, every);
+    }
+
+    /// Turns it off.
+    pub(crate) fn rest(&self) {
+        self.stop();
+    }
+
     /// Turns it off.
     pub(crate) fn stop(&self) {
         Self::set(Duration::ZERO, Duration::ZERO);
