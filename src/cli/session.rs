@@ -55,12 +55,13 @@ fn same_file(job: &Job) -> Option<Trouble> {
 
 /// Runs everything.
 pub(crate) fn execute(job: &Job) -> (Session, Journal) {
+    let clock = SystemClock::begin();
+    // Before the machine is looked at, which would try once more what it has tried.
+    let executor = ProcessExecutor::new(&job.plan, clock);
     let host = run::session::host();
     let conditions = conditions(job);
-    // First, so that where descriptors are few it is the optional evidence that goes without.
     let journal = Journal::new(job, &host, &conditions);
-    let clock = SystemClock::begin();
-    let mut executor = match ProcessExecutor::new(&job.plan, clock) {
+    let mut executor = match executor {
         Ok(executor) => executor,
         Err(error) => {
             let session = Session {

@@ -84,7 +84,7 @@ pub static PROBES: &[Probe] = &[
         title: "own control group",
         adds: "CPU time of the whole tree, stalls on CPU, disk and memory",
         when: When::Run,
-        availability: || OwnGroup::create().map(|_| ()),
+        availability: OwnGroup::availability,
         cost: cost_of_group,
     },
     Probe {

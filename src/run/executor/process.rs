@@ -362,13 +362,15 @@ impl<'p> ProcessExecutor<'p> {
         }
     }
 
-    /// Chooses our CPU again from time to time.
+    /// Chooses our CPU again from time to time; when we begin, the system has just done so.
     fn settle(&mut self) {
         let now = clock::now();
-        if self.settled.is_none_or(|at| now - at > SETTLED) {
-            self.spawner.settle();
-            self.settled = Some(now);
+        match self.settled {
+            None => self.spawner.stay(),
+            Some(at) if now - at > SETTLED => self.spawner.settle(),
+            Some(_) => return,
         }
+        self.settled = Some(now);
     }
 
     fn lay_out(&self, benchmark: &Benchmark) -> Result<Prepared, RunError> {

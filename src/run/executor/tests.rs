@@ -11,7 +11,7 @@ use crate::sample::Outcome;
 use crate::sys;
 use crate::sys::files::tests::Folder;
 use crate::sys::platform::offspring;
-use crate::sys::unix::{self, Brood};
+use crate::sys::unix::{self, Brood, number};
 
 /// All children of the process belong to the executor, so there is one at a time.
 static ALONE: Mutex<()> = Mutex::new(());
@@ -855,4 +855,20 @@ fn whoever_cannot_be_waited_for_is_not_left_behind() {
         offspring(0).is_empty()
     });
     assert!(gone, "what it has started lives on");
+}
+
+#[test]
+fn a_signal_finds_who_has_not_made_its_group_yet() {
+    let _children = lab(&["true"]);
+    // A child of this process stays in our group: as early as it gets.
+    let mut child = std::process::Command::new("sleep")
+        .arg("60")
+        .spawn()
+        .unwrap();
+    unix::signal_group(i32::try_from(child.id()).unwrap(), number::TERM);
+    let ended = child.wait().unwrap();
+    assert_eq!(
+        std::os::unix::process::ExitStatusExt::signal(&ended),
+        Some(number::TERM)
+    );
 }

@@ -9,6 +9,7 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use super::into;
@@ -115,6 +116,9 @@ fn memory_limit_of(folder: &Path, unified: bool) -> Option<MemoryLimit> {
     (bytes < u64::MAX / 4).then_some(MemoryLimit { bytes, events })
 }
 
+/// How many groups of our own there are.
+static LIVING: AtomicUsize = AtomicUsize::new(0);
+
 /// A group of our own in which the commands run. Removed when it goes out of scope.
 #[derive(Debug)]
 pub(crate) struct OwnGroup {
@@ -135,6 +139,14 @@ pub(crate) struct OwnGroup {
 }
 
 impl OwnGroup {
+    /// Whether there can be one: tried, unless there is one already.
+    pub(crate) fn availability() -> Availability<()> {
+        if LIVING.load(Ordering::Relaxed) > 0 {
+            return Availability::Ready(());
+        }
+        Self::create().map(|_| ())
+    }
+
     /// Makes a group below ours, after removing those that killed processes have left.
     pub(crate) fn create() -> Availability<Self> {
         let all = hierarchies();
@@ -182,7 +194,7 @@ impl OwnGroup {
             return Err(io::ErrorKind::WouldBlock.into());
         }
         let cpu = if unified { "cpu.stat" } else { "cpuacct.usage" };
-        Ok(Self {
+        let group = Self {
             procs: File::options()
                 .write(true)
                 .open(folder.join("cgroup.procs"))?,
@@ -193,7 +205,9 @@ impl OwnGroup {
             folder: folder.to_path_buf(),
             lock,
             unified,
-        })
+        };
+        LIVING.fetch_add(1, Ordering::Relaxed);
+        Ok(group)
     }
 
     /// The descriptor to which a process writes `0` to enter.
@@ -271,6 +285,7 @@ impl OwnGroup {
 
 impl Drop for OwnGroup {
     fn drop(&mut self) {
+        LIVING.fetch_sub(1, Ordering::Relaxed);
         for _ in 0..TRIES {
             if fs::remove_dir(&self.folder).is_ok() || !self.folder.exists() {
                 return;

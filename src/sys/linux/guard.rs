@@ -5,8 +5,11 @@
 //! It sleeps until we end, holds no file of ours, and belongs to init, so that it is no child to be
 //! waited for. Where it cannot be made, the parent-death signal is all there is.
 
+use std::ffi::c_void;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI32, Ordering};
+
+use super::into;
 
 /// The group of the run that is going on, or 0, in memory that the guard sees.
 static GROUP: OnceLock<&'static AtomicI32> = OnceLock::new();
@@ -17,18 +20,29 @@ pub(crate) fn begin() {
         return;
     }
     let Some(word) = shared_word() else { return };
-    let pid = super::super::session::own_pid();
-    // SAFETY: no other thread exists yet, and the child calls only async-signal-safe functions.
-    match unsafe { libc::fork() } {
-        0 => detach(pid, word),
-        child if child > 0 => {
-            let mut status = 0;
-            // SAFETY: waits for our own child; the status is a local.
-            unsafe { libc::waitpid(child, &raw mut status, 0) };
-            let _ = GROUP.set(word);
-        }
-        _ => {}
+    let charge = Charge {
+        ours: super::super::session::own_pid(),
+        word,
+    };
+    let mut stack = [0_u128; 512];
+    let top = stack.as_mut_ptr_range().end.cast();
+    let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
+    let argument = (&raw const charge).cast_mut().cast();
+    // SAFETY: no other thread exists yet. The child has our memory while we stand still, and a stack
+    // of its own; it makes two system calls and ends.
+    let child = unsafe { libc::clone(detach, top, flags, argument) };
+    if child > 0 {
+        let mut status = 0;
+        // SAFETY: waits for our own child; the status is a local.
+        unsafe { libc::waitpid(child, &raw mut status, 0) };
+        let _ = GROUP.set(word);
     }
+}
+
+/// Whom the guard watches, and where it finds the group.
+struct Charge {
+    ours: i32,
+    word: &'static AtomicI32,
 }
 
 /// From now on this group dies with us; 0 for none.
@@ -58,16 +72,20 @@ fn shared_word() -> Option<&'static AtomicI32> {
     Some(unsafe { &*page.cast::<AtomicI32>() })
 }
 
-/// The child: leaves the guard behind and ends.
-fn detach(ours: i32, word: &AtomicI32) -> ! {
-    // SAFETY: async-signal-safe system calls; nothing of the parent's is run.
+/// The child: leaves the guard behind, which is a copy of us, and ends.
+extern "C" fn detach(charge: *mut c_void) -> i32 {
+    // SAFETY: the parent stands still, and its `Charge` is where it was. Nothing of the library is
+    // used before the copy is made: it would take us for the parent.
     unsafe {
-        libc::setsid();
-        if libc::fork() == 0 {
+        let Charge { ours, word } = *charge.cast::<Charge>();
+        into::call(libc::SYS_setsid, [0; 5]);
+        let flags = libc::SIGCHLD as usize;
+        if into::call(libc::SYS_clone, [flags, 0, 0, 0, 0]) == 0 {
             watch(ours, word);
         }
-        libc::_exit(0)
+        into::call(libc::SYS_exit_group, [0; 5]);
     }
+    0
 }
 
 /// Sleeps until the process `ours` has ended, then ends the group it was running.

@@ -123,6 +123,13 @@ impl Spawner {
             // Waking up is when a CPU is chosen; `sched_yield` would leave us where we are, and
             // give our turn away just before a run.
             unix::pause(Duration::from_micros(1));
+            self.stay();
+        }
+    }
+
+    /// Stays on the CPU where we are.
+    pub(crate) fn stay(&self) {
+        if self.original.count() > 1 {
             if let Some(here) = CpuMask::here() {
                 let _ = here.apply();
             }

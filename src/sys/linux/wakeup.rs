@@ -120,3 +120,33 @@ fn timespec(duration: Duration) -> libc::timespec {
     *nix::sys::time::TimeSpec::from_duration(Duration::new(seconds, duration.subsec_nanos()))
         .as_ref()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn between_short_runs_the_timer_stays_as_it_is() {
+        let (second, tenth) = (Duration::from_secs(1), Duration::from_millis(100));
+        let wakeups = Wakeups::new().unwrap();
+        wakeups.start_about(second, tenth);
+        let due = wakeups.due.get();
+        wakeups.rest();
+        wakeups.start_about(second, tenth);
+        assert_eq!(wakeups.due.get(), due);
+        // Too late, too early, and another rhythm.
+        wakeups.start_about(second * 9 / 10, tenth);
+        assert_ne!(wakeups.due.get(), due);
+        for other in [second * 2, second * 5] {
+            let before = wakeups.due.get();
+            wakeups.start_about(other, tenth);
+            assert!(wakeups.due.get() > before);
+        }
+        let before = wakeups.due.get();
+        wakeups.start_about(second * 5, second);
+        assert!(wakeups.due.get() > before);
+        wakeups.start(tenth / 2, tenth);
+        wakeups.rest();
+        assert_eq!(wakeups.left(), Duration::ZERO);
+    }
+}

@@ -92,6 +92,11 @@ impl OwnGroup {
         missing()
     }
 
+    /// Nor can there be one.
+    pub(crate) fn availability() -> Availability<()> {
+        missing()
+    }
+
     /// Nowhere.
     pub(crate) fn entrance(&self) -> i32 {
         -1

@@ -249,6 +249,9 @@ impl Spawner {
     /// Threads cannot be kept on one CPU here.
     pub(crate) fn settle(&self) {}
 
+    /// Nor here.
+    pub(crate) fn stay(&self) {}
+
     /// Starts a process in a group of its own. It is never held.
     ///
     /// # Errors
