@@ -126,8 +126,14 @@ impl Runner<'_> {
             match self.schedule.step() {
                 Step::Begin(benchmark) => self.begin(benchmark),
                 Step::Run(request) => self.run(&request),
-                Step::Diagnose(benchmark) => self.diagnose(benchmark),
-                Step::End(benchmark) => self.end(benchmark),
+                Step::Diagnose(benchmark) => {
+                    self.note_rss_floor();
+                    self.diagnose(benchmark);
+                }
+                Step::End(benchmark) => {
+                    self.note_rss_floor();
+                    self.end(benchmark);
+                }
                 Step::Done => break,
             }
             if self.session.interrupted.is_none() {
@@ -266,6 +272,18 @@ impl Runner<'_> {
         self.schedule.stop();
     }
 
+    /// Before anything but measured runs makes our own memory grow.
+    fn note_rss_floor(&mut self) {
+        let begun = self.recordings.iter_mut().zip(&self.begun);
+        let mut unknown = begun
+            .filter(|(recording, begun)| **begun && recording.conditions.rss_floor_bytes.is_none())
+            .peekable();
+        if unknown.peek().is_some() {
+            let floor = self.tools.executor.manner().rss_floor;
+            unknown.for_each(|(recording, _)| recording.conditions.rss_floor_bytes = floor);
+        }
+    }
+
     fn end(&mut self, benchmark: usize) {
         let machine = self.tools.executor.machine(benchmark);
         self.recordings[benchmark].machine = machine;
@@ -279,7 +297,6 @@ impl Runner<'_> {
         let recording = &mut self.recordings[benchmark];
         recording.conditions.warmup = warmup;
         recording.conditions.stamp = manner.stamp;
-        recording.conditions.rss_floor_bytes = manner.rss_floor;
         recording.conditions.wall_floor_s = manner.wall_floor;
         recording.conditions.elapsed_s = tally.elapsed.as_secs_f64();
         if !complete && recording.cut_short.is_none() {

@@ -87,15 +87,19 @@ pub(crate) fn text<'a>(path: &str, buffer: &'a mut Vec<u8>) -> std::io::Result<&
     Ok(buffer)
 }
 
-/// Our own peak resident memory in bytes: a child that shares our memory until exec never shows
-/// less (`VmHWM`; `getrusage` would also count whoever executed us).
+/// The peak memory that every child shows at least, in bytes: our own, because it shares our memory
+/// until exec (`VmHWM`; `getrusage` would also count whoever executed us). That is counted exactly,
+/// but what the child inherits in batches for each CPU (`percpu_counter_batch` in
+/// lib/percpu_counter.c), so one batch is added.
 pub(crate) fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status
         .lines()
         .find_map(|line| line.strip_prefix("VmHWM:"))?;
     let kibibytes: u64 = line.split_whitespace().next()?.parse().ok()?;
-    Some(kibibytes * 1024)
+    // SAFETY: only asks for a number.
+    let cpus = unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) }.max(1) as u64;
+    Some(kibibytes * 1024 + (2 * cpus).max(32) * super::page_size() as u64)
 }
 
 #[cfg(test)]
