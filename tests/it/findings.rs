@@ -74,3 +74,19 @@ fn children_in_nobodys_account_are_suspected() {
     let own = text.replace("severe cpu-queue", "");
     assert!(!own.contains("severe"), "{text}");
 }
+
+/// A run shows at least the peak memory of offbench, so that has to be small, and the same for the
+/// first run and the last.
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+#[test]
+fn the_memory_floor_is_low_and_stays() {
+    let ours = judged(&["-N", "-r", "300", "true"]);
+    let floor = number(&ours["conditions"]["rss_floor_bytes"]);
+    let mib = f64::from(1 << 20);
+    // Unoptimised, as tests are built, four times what people get.
+    assert!((0.3 * mib..6.0 * mib).contains(&floor), "{floor}");
+    let runs = ours["runs"].as_array().unwrap();
+    let above = |run: &Value| number(&run["rss_bytes"]).max(floor);
+    let (first, last) = (above(&runs[1]), above(&runs[runs.len() - 1]));
+    assert!((last - first).abs() < 0.3 * mib, "{first} {last}");
+}
