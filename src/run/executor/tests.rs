@@ -858,6 +858,7 @@ fn whoever_cannot_be_waited_for_is_not_left_behind() {
 }
 
 #[test]
+#[allow(clippy::disallowed_methods, reason = "a child of the test itself")]
 fn a_signal_finds_who_has_not_made_its_group_yet() {
     let _children = lab(&["true"]);
     // A child of this process stays in our group: as early as it gets.

@@ -90,7 +90,7 @@ pub(crate) fn text<'a>(path: &str, buffer: &'a mut Vec<u8>) -> std::io::Result<&
 /// The peak memory that every child shows at least, in bytes: our own, because it shares our memory
 /// until exec (`VmHWM`; `getrusage` would also count whoever executed us). That is counted exactly,
 /// but what the child inherits in batches for each CPU (`percpu_counter_batch` in
-/// lib/percpu_counter.c), so one batch is added.
+/// `lib/percpu_counter.c`), so one batch is added.
 pub(crate) fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status
