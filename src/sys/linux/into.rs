@@ -119,11 +119,49 @@ pub(super) unsafe fn clone_beside(
     pid as i32
 }
 
+/// The same for this architecture.
+///
+/// # Safety
+/// As above.
+#[cfg(target_arch = "aarch64")]
+pub(super) unsafe fn clone_beside(
+    folder: i32,
+    (stack, size): (*mut c_void, usize),
+    obey: Obey,
+    argument: *mut c_void,
+) -> i32 {
+    let mut arguments = Arguments::new(folder, CLEAR_HANDLERS | libc::CLONE_VM as u64);
+    (arguments.stack, arguments.stack_size) = (stack as u64, size as u64);
+    let pid: isize;
+    // SAFETY: as above; a system call changes no register but the one of its result.
+    unsafe {
+        std::arch::asm!(
+            "svc 0",
+            "cbnz x0, 2f",
+            "mov x29, xzr",
+            "mov x30, xzr",
+            "mov x0, x21",
+            "blr x20",
+            "mov x8, {exit}",
+            "svc 0",
+            "brk 1",
+            "2:",
+            exit = const libc::SYS_exit_group,
+            inlateout("x0") (&raw const arguments) as isize => pid,
+            in("x1") size_of::<Arguments>(),
+            in("x8") libc::SYS_clone3,
+            in("x20") obey,
+            in("x21") argument,
+        );
+    }
+    pid as i32
+}
+
 /// Not written for this architecture: refused, as by a kernel that does not have it.
 ///
 /// # Safety
 /// Does nothing.
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub(super) unsafe fn clone_beside(
     _folder: i32,
     _stack: (*mut c_void, usize),
@@ -159,11 +197,34 @@ pub(super) unsafe fn call(number: libc::c_long, arguments: [usize; 5]) -> isize 
     result
 }
 
+/// The same for this architecture.
+///
+/// # Safety
+/// As the call itself demands.
+#[cfg(target_arch = "aarch64")]
+pub(super) unsafe fn call(number: libc::c_long, arguments: [usize; 5]) -> isize {
+    let result: isize;
+    let [first, second, third, fourth, fifth] = arguments;
+    // SAFETY: the convention of `syscall(2)` on this architecture.
+    unsafe {
+        std::arch::asm!(
+            "svc 0",
+            in("x8") number,
+            inlateout("x0") first as isize => result,
+            in("x1") second,
+            in("x2") third,
+            in("x3") fourth,
+            in("x4") fifth,
+        );
+    }
+    result
+}
+
 /// The same by the C library, where no child runs beside us in our memory.
 ///
 /// # Safety
 /// As the call itself demands.
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub(super) unsafe fn call(number: libc::c_long, arguments: [usize; 5]) -> isize {
     let [first, second, third, fourth, fifth] = arguments;
     // SAFETY: the caller's promise.
