@@ -84,7 +84,7 @@ causes! {
         "repeat on a dedicated machine";
     /// Reclaim, compaction or a memory limit.
     MemoryPressure = "memory-pressure", Environment, "memory reclaim",
-        "the kernel had to make room in memory before the command could go on (billed as system time)",
+        "the kernel had to make room in memory before the command could go on",
         "raise the memory limit, or free memory";
     /// Pages came back from swap.
     Swap = "swap", Environment, "swap",

@@ -729,3 +729,44 @@ fn kill_at_random() {
         assert!(runs + 1 >= over, "turn {turn}: {runs} of {over}");
     }
 }
+
+/// A memory group of so many bytes, of version 1 or 2, if we may make one.
+fn memory_group(mark: &str, bytes: u64) -> Option<PathBuf> {
+    let places = [
+        ("/sys/fs/cgroup/memory", "memory.limit_in_bytes"),
+        ("/sys/fs/cgroup", "memory.max"),
+    ];
+    places.into_iter().find_map(|(parent, limit)| {
+        let group = Path::new(parent).join(format!("offbench-test-{mark}"));
+        fs::create_dir(&group).ok()?;
+        let set = fs::write(group.join(limit), bytes.to_string());
+        if set.is_err() {
+            let _ = fs::remove_dir(&group);
+        }
+        set.is_ok().then_some(group)
+    })
+}
+
+#[test]
+fn a_command_killed_for_want_of_memory_is_told_so() {
+    let folder = Folder::new();
+    let told = "memory ran out";
+    let killed = folder.run("\"$ob\" -r 2 'kill -9 $$'");
+    killed.ends_with(1).says("killed by SIGKILL");
+    assert!(!killed.stderr().contains(told), "{}", killed.stderr());
+    // Without the right to make a group there is nothing else to be seen.
+    let Some(group) = memory_group(&folder.mark, 40 << 20) else {
+        return;
+    };
+    let enter = format!("echo 0 > '{}/cgroup.procs';", group.display());
+    let hungry = "'head -c 200000000 /dev/zero | tail -n 1 >/dev/null'";
+    let starved = folder.run(&format!("{enter} \"$ob\" -r 2 {hungry}"));
+    let ignored = folder.run(&format!("{enter} \"$ob\" -r 2 -i {hungry}"));
+    let gone = (0..100).any(|_| {
+        std::thread::sleep(Duration::from_millis(20));
+        fs::remove_dir(&group).is_ok()
+    });
+    assert!(gone, "the group is not empty");
+    starved.ends_with(1).says(told).says("out of memory");
+    ignored.ends_with(0).says("while memory ran out");
+}

@@ -239,6 +239,9 @@ pub(crate) fn session(session: &Session, job: &Job) {
     }
 }
 
+/// Told of a run that was killed meanwhile.
+const OUT_OF_MEMORY: &str = "memory ran out: the kernel's out-of-memory killer was at work (oom_kill of the control group, or of the machine)";
+
 fn failed(failure: &Failure, name: &str, job: &Job) {
     let kind = if failure.phase == Phase::Warmup {
         "warm-up run"
@@ -255,9 +258,11 @@ fn failed(failure: &Failure, name: &str, job: &Job) {
     } else {
         "--ignore-failure goes on after failures; --show-output shows what it prints"
     };
-    with_stderr(Message::error(text), &failure.stderr)
-        .help(Some(help))
-        .say();
+    let mut message = Message::error(text);
+    if failure.out_of_memory {
+        message = message.note(OUT_OF_MEMORY);
+    }
+    with_stderr(message, &failure.stderr).help(Some(help)).say();
 }
 
 /// The last lines of an output, escaped: what a command prints never reaches the terminal raw.

@@ -97,11 +97,19 @@ pub(crate) fn execute(job: &Job) -> (Session, Journal) {
 
 /// Asked for, but not there: never an error, always said.
 fn tell_missing_counters(session: &mut Session) {
-    let Availability::Missing(missing) = crate::probe::counters::availability() else {
-        return;
+    let note = match crate::probe::counters::availability() {
+        Availability::Missing(missing) => {
+            let remedy = missing.remedy.map(|remedy| format!("; {remedy}"));
+            missing.reason + &remedy.unwrap_or_default()
+        }
+        Availability::Ready(()) => {
+            let lacking = crate::probe::counters::lacking();
+            if lacking.is_empty() {
+                return;
+            }
+            format!("this machine does not count {}", lacking.join(", "))
+        }
     };
-    let remedy = missing.remedy.map(|remedy| format!("; {remedy}"));
-    let note = missing.reason + &remedy.unwrap_or_default();
     for recording in &mut session.recordings {
         recording.notes.push(note.clone());
     }

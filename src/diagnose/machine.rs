@@ -153,7 +153,8 @@ impl<'a> Machine<'a> {
         if stalled < MEMORY_SHARE * self.slices.wall {
             return None;
         }
-        let text = words::memory(stalled / self.slices.wall, self.limit());
+        let asleep = stalled > 2.0 * self.slices.system;
+        let text = words::memory(stalled / self.slices.wall, asleep, self.limit());
         Some(Finding::new(Tier::Warning, Cause::MemoryPressure, text))
     }
 

@@ -311,7 +311,14 @@ fn accounted_waits(recording: &Recording, slices: &Slices, waiting: f64) -> Vec<
         at_least(Cause::Swap, swap, &mut rest);
         disk -= swap;
     }
-    at_least(Cause::Disk, disk.max(0.0), &mut rest);
+    let disk = disk.max(0.0);
+    at_least(Cause::Disk, disk, &mut rest);
+    if machine.swapped().is_none() {
+        // A stall is spent in the kernel, on the disk, or asleep until there is room.
+        let stalled = slices.memory_stall.unwrap_or(0.0);
+        let asleep = stalled - slices.system - disk;
+        at_least(Cause::MemoryPressure, asleep.max(0.0), &mut rest);
+    }
     let unknown = CauseLine {
         remark: disk_traffic(recording),
         ..accounted(Cause::Unknown, rest, wall)

@@ -212,6 +212,28 @@ fn a_stop_is_a_cause_with_its_time() {
 }
 
 #[test]
+fn sleeping_until_there_is_memory_is_a_cause() {
+    let mut slept = run(400, 0, 0);
+    slept.usage.system = Duration::from_millis(100);
+    slept.readings.memory_stall = Some(Duration::from_millis(380));
+    let diagnosis = judged(&recording(vec![slept; 5]));
+    assert_eq!(diagnosis.cause, Some(Cause::MemoryPressure));
+    let line = &diagnosis.causes[0];
+    assert!(line.at_least && (line.seconds - 0.28).abs() < 1e-9);
+    assert!(diagnosis.findings[0].text.contains("most of it asleep"));
+    // What the kernel was busy with is no waiting.
+    slept.usage.system = Duration::from_millis(350);
+    let diagnosis = judged(&recording(vec![slept; 5]));
+    assert!(diagnosis.findings[0].text.contains("billed as system"));
+    let asleep = diagnosis
+        .causes
+        .iter()
+        .map(|line| line.seconds)
+        .sum::<f64>();
+    assert!(asleep < 0.06, "{:?}", diagnosis.causes);
+}
+
+#[test]
 fn a_quota_is_told_with_its_limit_and_what_it_took() {
     let mut run = run(500, 100, 390);
     run.readings.throttled = Some(Duration::from_millis(800));

@@ -126,16 +126,21 @@ pub fn quota(
     )
 }
 
-/// Memory reclaim, and the limit that was hit, in bytes.
+/// Memory reclaim, most of it in the kernel or asleep, and the limit that was hit, in bytes.
 #[must_use]
-pub fn memory(share: f64, limit: Option<f64>) -> String {
+pub fn memory(share: f64, asleep: bool, limit: Option<f64>) -> String {
     let what = limit.map_or_else(
         || "memory is too small".to_string(),
         |bytes| format!("the memory limit ({}) is too small", human_bytes(bytes)),
     );
     format!(
-        "{} of wall went to memory reclaim (billed as system): {what}",
-        percent(share)
+        "{} of wall went to memory reclaim ({}): {what}",
+        percent(share),
+        if asleep {
+            "most of it asleep"
+        } else {
+            "billed as system"
+        }
     )
 }
 

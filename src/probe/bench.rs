@@ -6,7 +6,7 @@ use std::fs::File;
 use std::time::Duration;
 
 use super::machine::{Meter, Reader};
-use super::{cpu_stat, io, pressure, sched, schedstat, stat, taskstats};
+use super::{cpu_stat, io, oom, pressure, sched, schedstat, stat, taskstats};
 use crate::evidence::Availability;
 use crate::sample::recording::MachineCounters;
 use crate::sample::{Phase, Readings};
@@ -85,6 +85,7 @@ pub(crate) struct Bench {
     io: Option<File>,
     reader: Reader,
     meters: Vec<Meter>,
+    kills: oom::Kills,
     /// Nothing is read at all.
     blind: bool,
 }
@@ -114,6 +115,7 @@ impl Bench {
             io: None,
             reader: Reader::new(),
             meters: (0..benchmarks).map(|_| Meter::default()).collect(),
+            kills: oom::Kills::begin(),
             blind: false,
         };
         if room {
@@ -135,6 +137,7 @@ impl Bench {
             io: None,
             reader: Reader::new(),
             meters: Vec::new(),
+            kills: oom::Kills::default(),
             blind: true,
         }
     }
@@ -247,6 +250,11 @@ impl Bench {
                 meter.after(&mut self.reader, wall);
             }
         }
+    }
+
+    /// Whether the out-of-memory killer was at work since this was last asked.
+    pub(crate) fn out_of_memory(&mut self) -> bool {
+        self.kills.more()
     }
 
     /// What happened on the machine during the measured runs of a benchmark that has no more.

@@ -40,6 +40,22 @@ pub fn availability() -> Availability<()> {
     }
 }
 
+/// What cannot be counted here though other things can: asked for together, each may be missing.
+#[must_use]
+pub fn lacking() -> Vec<&'static str> {
+    const NAMES: [&str; 5] = [
+        "cycles",
+        "instructions",
+        "cache references",
+        "cache misses",
+        "branch misses",
+    ];
+    let present = HardwareCounters::open().map_or([true; 5], |counters| counters.present());
+    let each = NAMES.into_iter().zip(present);
+    each.filter_map(|(name, there)| (!there).then_some(name))
+        .collect()
+}
+
 fn missing(error: &io::Error) -> Missing {
     match error.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::Unsupported => {

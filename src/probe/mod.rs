@@ -15,6 +15,7 @@ pub mod hugepages;
 pub mod io;
 pub(crate) mod machine;
 pub mod memory_limit;
+pub mod oom;
 pub mod pressure;
 mod reader;
 mod sampler;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{counters, explain, sched, schedstat};
+use super::{counters, explain, oom, sched, schedstat};
 use crate::evidence::{Availability, Missing};
 use crate::sys::clock;
 use crate::sys::platform::{self, KernelFile, OwnGroup, Taskstats};
@@ -134,6 +134,14 @@ pub static PROBES: &[Probe] = &[
         when: When::Batch,
         availability: || has_file("/proc/pressure/memory", "CONFIG_PSI (or with psi=0)"),
         cost: || cost_of("/proc/pressure/memory"),
+    },
+    Probe {
+        id: "oom-kill",
+        title: "oom_kill",
+        adds: "whether memory ran out when a command was killed",
+        when: When::Batch,
+        availability: oom::availability,
+        cost: || None,
     },
     Probe {
         id: "taskstats",

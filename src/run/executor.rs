@@ -175,6 +175,11 @@ pub trait Executor {
         MachineCounters::new()
     }
 
+    /// Whether the kernel's out-of-memory killer was at work since this was last asked.
+    fn out_of_memory(&mut self) -> bool {
+        false
+    }
+
     /// The signal that asked to stop, once one has.
     fn interrupted(&self) -> Option<i32>;
 

@@ -34,6 +34,8 @@ pub struct Failure {
     pub index: u64,
     /// How it ended.
     pub outcome: Outcome,
+    /// The kernel's out-of-memory killer was at work meanwhile.
+    pub out_of_memory: bool,
     /// The end of its standard error.
     pub stderr: Vec<u8>,
 }
@@ -65,6 +67,10 @@ pub struct Tools<'a> {
 
 /// A run that is disturbed is repeated so often; then it is kept.
 const MOST_REPEATS: u32 = 3;
+
+/// Told of runs that were killed meanwhile.
+const OUT_OF_MEMORY: &str =
+    "runs were killed while memory ran out: the kernel's out-of-memory killer was at work";
 
 /// So many repeated runs are named.
 const MOST_NOTES: usize = 5;
@@ -237,8 +243,11 @@ impl Runner<'_> {
             progress,
             look,
         });
+        let starved = sample.outcome.is_killed() && self.tools.executor.out_of_memory();
         if !self.plan.ignore_failure.covers(sample.outcome) {
-            self.give_up(request, sample.outcome);
+            self.give_up(request, sample.outcome, starved);
+        } else if starved {
+            self.note_once(request.benchmark, OUT_OF_MEMORY);
         }
     }
 
@@ -253,20 +262,33 @@ impl Runner<'_> {
         }
     }
 
-    fn give_up(&mut self, request: &Request, outcome: Outcome) {
+    fn note_once(&mut self, benchmark: usize, note: &str) {
+        let notes = &mut self.recordings[benchmark].notes;
+        if !notes.iter().any(|known| known == note) {
+            notes.push(note.to_owned());
+        }
+    }
+
+    fn give_up(&mut self, request: &Request, outcome: Outcome, out_of_memory: bool) {
         let run = request.index + 1;
         let kind = if request.phase == Phase::Warmup {
             "warm-up run"
         } else {
             "run"
         };
+        let why = if out_of_memory {
+            " (out of memory)"
+        } else {
+            ""
+        };
         self.recordings[request.benchmark].cut_short =
-            Some(CutShort::Failed(format!("{outcome} in {kind} {run}")));
+            Some(CutShort::Failed(format!("{outcome} in {kind} {run}{why}")));
         self.session.failure = Some(Failure {
             benchmark: request.benchmark,
             phase: request.phase,
             index: request.index,
             outcome,
+            out_of_memory,
             stderr: self.tools.executor.last_stderr(),
         });
         self.schedule.stop();

@@ -146,6 +146,13 @@ impl Outcome {
         }
     }
 
+    /// Whether SIGKILL ended it, or what it waited for last, as shells tell it (128 and the number).
+    #[must_use]
+    pub fn is_killed(self) -> bool {
+        const KILL: u8 = 9;
+        self.signal() == Some(KILL) || self.code() == Some(128 + KILL)
+    }
+
     /// The reverse of [`Outcome::to_raw`].
     #[must_use]
     pub fn from_raw(raw: u64) -> Self {

@@ -469,6 +469,10 @@ impl Executor for ProcessExecutor<'_> {
         self.bench.machine(place)
     }
 
+    fn out_of_memory(&mut self) -> bool {
+        self.bench.out_of_memory()
+    }
+
     fn interrupted(&self) -> Option<i32> {
         session::stop_signal()
     }

@@ -116,6 +116,20 @@ fn memory_limit_of(folder: &Path, unified: bool) -> Option<MemoryLimit> {
     (bytes < u64::MAX / 4).then_some(MemoryLimit { bytes, events })
 }
 
+/// The text in which kills by the out-of-memory killer are counted: that of our group, which those
+/// below count for with version 2 and have no other with version 1, or else of the whole machine.
+pub(crate) fn oom_account() -> Option<String> {
+    let with_memory = hierarchies()
+        .iter()
+        .filter(|one| one.unified || one.has("memory"));
+    let groups = with_memory.map(|one| {
+        let version_2 = one.unified.then_some("memory.events");
+        one.own.join(version_2.unwrap_or("memory.oom_control"))
+    });
+    let mut all = groups.chain([PathBuf::from("/proc/vmstat")]);
+    all.find_map(|file| fs::read_to_string(file).ok())
+}
+
 /// How many groups of our own there are.
 static LIVING: AtomicUsize = AtomicUsize::new(0);
 

@@ -35,6 +35,11 @@ impl HardwareCounters {
         }
     }
 
+    /// Whether there is each of them, in the order of [`HardwareCounters::read`].
+    pub(crate) fn present(&self) -> [bool; 5] {
+        self.0.each_ref().map(Option::is_some)
+    }
+
     /// What was counted since exec: cycles, instructions, cache references, cache misses, branch
     /// misses; scaled up where the kernel had to share a counter.
     pub(crate) fn read(&mut self) -> [Option<u64>; 5] {

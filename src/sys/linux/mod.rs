@@ -31,7 +31,7 @@ use nix::time::ClockId;
 use super::clock;
 
 pub(crate) use affinity::{CpuMask, allowed_cpus};
-pub(crate) use cgroup::{MemoryLimit, OwnGroup, Quota, memory_limit, quotas};
+pub(crate) use cgroup::{MemoryLimit, OwnGroup, Quota, memory_limit, oom_account, quotas};
 pub(crate) use descendants::{newest, offspring};
 pub(crate) use empty::empty_program;
 pub(crate) use host::{cpu_model, facts, process_limit};

@@ -73,6 +73,11 @@ pub(crate) fn memory_limit() -> Option<MemoryLimit> {
     None
 }
 
+/// Nothing counts it here.
+pub(crate) fn oom_account() -> Option<String> {
+    None
+}
+
 /// A group of our own.
 #[derive(Debug)]
 pub(crate) struct OwnGroup {

@@ -17,8 +17,8 @@ use super::unix::{Cpus, Launch};
 use super::{Error, Prepared, Slots, command, session};
 
 pub(crate) use accounts::{
-    MemoryLimit, OwnGroup, Quota, Taskstats, empty_program, memory_limit, open_io, own_pid, quotas,
-    sched, text,
+    MemoryLimit, OwnGroup, Quota, Taskstats, empty_program, memory_limit, oom_account, open_io,
+    own_pid, quotas, sched, text,
 };
 pub(crate) use evidence::{perf_event, ptrace, sock_diag, task};
 pub(crate) use host::{allowed_cpus, cpu_model, facts, peak_memory, process_limit};
