@@ -229,18 +229,25 @@ fn outcome_of(status: i32) -> Outcome {
 /// Sends a signal to a whole process group, and wakes what of it is stopped so that it can obey.
 /// A group that is gone is fine.
 pub(crate) fn signal_group(group: i32, signal: i32) {
-    send_group(group, signal);
-    send_group(group, libc::SIGCONT);
+    if group > 1 {
+        // SAFETY: plain system calls without memory; async-signal-safe.
+        unsafe {
+            libc::kill(-group, signal);
+            libc::kill(-group, libc::SIGCONT);
+        }
+    }
 }
 
-/// Sends one signal to a process group that a process of the same number makes, and to that process
-/// if it has not come to it yet. Async-signal-safe.
-pub(crate) fn send_group(group: i32, signal: i32) {
-    if group > 1 {
-        // SAFETY: plain system calls without memory.
-        unsafe {
-            if libc::kill(-group, signal) < 0 {
-                libc::kill(group, signal);
+/// The same to the group of a run that has not been reaped; the run itself gets the signal where it
+/// has not come to making its group yet.
+pub(crate) fn signal_run(pid: i32, signal: i32) {
+    if pid > 1 {
+        for one in [signal, libc::SIGCONT] {
+            // SAFETY: plain system calls without memory; async-signal-safe.
+            unsafe {
+                if libc::kill(-pid, one) < 0 {
+                    libc::kill(pid, one);
+                }
             }
         }
     }

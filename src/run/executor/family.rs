@@ -12,6 +12,10 @@ use crate::sys::unix::{self, Brood};
 
 /// How long a process that is just about to end may take until it counts as left behind.
 const LAST_BREATH: Duration = Duration::from_millis(2);
+/// How long a group that was asked to end may take.
+const GRACE: Duration = Duration::from_millis(100);
+/// How long one that was killed may take on a busy machine.
+const DEATH: Duration = Duration::from_secs(1);
 
 /// What one run left.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -22,6 +26,15 @@ pub(super) struct Left {
     pub(super) cpu: Duration,
     /// Processes still alive.
     pub(super) alive: u64,
+}
+
+impl Left {
+    /// Adds what was seen later; what is alive then is all that is alive.
+    pub(super) fn add(&mut self, later: &Self) {
+        self.orphans += later.orphans;
+        self.cpu += later.cpu;
+        self.alive = later.alive;
+    }
 }
 
 /// CPU time so far of the main thread of a process.
@@ -48,13 +61,15 @@ impl Family {
         self.groups.remove(&pid);
     }
 
-    /// Counts what the run with that process id left, after it was reaped.
-    pub(super) fn collect(&mut self, pid: i32) -> Left {
+    /// Counts what the run with that process id left, after it was reaped. If its group was told to
+    /// end, what is left of that gets the time for it, and is killed after that.
+    pub(super) fn collect(&mut self, pid: i32, told_to_end: bool) -> Left {
         let mut left = Left::default();
-        let mut brood = self.reap(&mut left);
-        if brood == Brood::Alive && !self.newcomers(pid).is_empty() {
-            unix::pause(LAST_BREATH);
-            brood = self.reap(&mut left);
+        let patience = if told_to_end { GRACE } else { LAST_BREATH };
+        let mut brood = self.let_end(pid, &mut left, patience);
+        if told_to_end && brood == Brood::Alive {
+            unix::signal_group(pid, unix::number::KILL);
+            brood = self.let_end(pid, &mut left, DEATH);
         }
         if brood == Brood::Alive {
             let new = self.newcomers(pid);
@@ -71,6 +86,19 @@ impl Family {
         }
         self.last = pid;
         left
+    }
+
+    /// Waits for that long at most until nothing of the run lives any more; what is alive then.
+    fn let_end(&mut self, pid: i32, left: &mut Left, patience: Duration) -> Brood {
+        let begun = clock::now();
+        loop {
+            let brood = self.reap(left);
+            let passed = Duration::from_nanos(clock::now() - begun);
+            if brood != Brood::Alive || passed >= patience || self.newcomers(pid).is_empty() {
+                return brood;
+            }
+            unix::pause(LAST_BREATH);
+        }
     }
 
     /// Waits for everything the run has started; the end of the last of them, or `end`.

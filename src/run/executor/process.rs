@@ -298,10 +298,8 @@ impl<'p> ProcessExecutor<'p> {
             let left = &mut harvest.left;
             harvest.end = self.family.wait(&mut flight.vigil, pid, left, end);
         }
-        let left = self.family.collect(pid);
-        harvest.left.orphans += left.orphans;
-        harvest.left.cpu += left.cpu;
-        harvest.left.alive = left.alive;
+        let left = self.family.collect(pid, flight.vigil.timed_out);
+        harvest.left.add(&left);
         self.bench.settle(&mut harvest.readings, left.alive);
         Ok(harvest)
     }
