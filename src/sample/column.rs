@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::Sample;
 use super::field::{FIELDS, Field};
-use super::shelf::{Rows, Shelf, Shelved};
+use super::shelf::{self, Rows, Shelf, Shelved};
 
 const MISSING_SHORT: u16 = u16::MAX;
 const MISSING_NARROW: u32 = u32::MAX;
@@ -47,6 +47,30 @@ impl Column {
             }
             Self::Wide(values) => values.push(value.unwrap_or(MISSING_WIDE)),
             _ => self.widen(value, room),
+        }
+    }
+
+    /// Goes on to that length as `Rows` does where nothing is said: every value as the last one, or,
+    /// for what counts runs, each one more. `room` as in `push`.
+    fn go_on(&mut self, until: usize, counts: bool, room: usize) {
+        while self.len() < until {
+            match self {
+                Self::Constant { len, .. } if !counts => *len = until,
+                Self::Counting { len, .. } if counts => *len = until,
+                Self::Short(values) if !counts => repeat(values, until),
+                Self::Narrow(values) if !counts => repeat(values, until),
+                Self::Wide(values) if !counts => repeat(values, until),
+                _ => {
+                    let last = self.len().checked_sub(1).and_then(|place| self.get(place));
+                    // As on the shelf, where what is missing is the number below 0.
+                    let next = match last {
+                        Some(last) if counts => last.checked_add(1),
+                        None if counts => Some(0),
+                        last => last,
+                    };
+                    self.push(next, room);
+                }
+            }
         }
     }
 
@@ -114,6 +138,13 @@ impl Column {
             Self::Narrow(values) => values.capacity() * 4,
             Self::Wide(values) => values.capacity() * 8,
         }
+    }
+}
+
+/// Repeats the last value up to that length.
+fn repeat<T: Copy>(values: &mut Vec<T>, until: usize) {
+    if let Some(last) = values.last().copied() {
+        values.resize(until, last);
     }
 }
 
@@ -198,12 +229,20 @@ impl Samples {
             return;
         };
         let mut rows = Rows::new(&shelved);
+        let counts: Vec<bool> = FIELDS.iter().map(shelf::counts).collect();
         let mut read = 0;
-        while let Some(row) = rows.next_row() {
-            for (column, value) in self.columns.iter_mut().zip(row) {
-                column.push(value.checked_sub(1), self.len);
+        while let Some((row, changed)) = rows.next_change() {
+            // Of the first row every value is news; of others most columns need not be looked at.
+            let news = if read == 0 { u64::MAX } else { changed };
+            for place in shelf::ones(news).take_while(|place| *place < row.len()) {
+                let column = &mut self.columns[place];
+                column.go_on(read, counts[place], self.len);
+                column.push(row[place].checked_sub(1), self.len);
             }
             read += 1;
+        }
+        for (column, counts) in self.columns.iter_mut().zip(counts) {
+            column.go_on(read, counts, read);
         }
         self.len = read;
     }

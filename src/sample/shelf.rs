@@ -9,7 +9,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::Sample;
-use super::field::FIELDS;
+use super::field::{FIELDS, Field};
 
 /// A place for blocks of bytes that are no part of our resident memory.
 pub trait Shelf: fmt::Debug + Send + Sync {
@@ -30,12 +30,24 @@ fn raw(value: Option<u64>) -> u64 {
     value.map_or(0, |value| value.wrapping_add(1))
 }
 
-/// What a field is if nothing is said about it: as before, or one more for what counts runs.
-fn expected(key: &str, before: u64) -> u64 {
-    match key {
-        "index" | "round" => before.wrapping_add(1),
-        _ => before,
+/// What counts runs: one more than in the row before if nothing is said about it. Any other field
+/// is as before then.
+pub(super) fn counts(field: &Field) -> bool {
+    matches!(field.key, "index" | "round")
+}
+
+/// Adds one to every field that counts runs.
+fn go_on(row: &mut [u64], counting: &[usize]) {
+    for place in counting {
+        row[*place] = row[*place].wrapping_add(1);
     }
+}
+
+/// Places of the fields that count runs.
+fn counting() -> Vec<usize> {
+    let places = FIELDS.iter().enumerate();
+    let counting = places.filter(|(_, field)| counts(field));
+    counting.map(|(place, _)| place).collect()
 }
 
 /// The samples of one benchmark on a shelf.
@@ -48,6 +60,8 @@ pub(super) struct Shelved {
     blocks: Vec<(u64, u32)>,
     /// The values of the last row.
     last: Vec<u64>,
+    /// Places of the fields that count runs.
+    counting: Vec<usize>,
 }
 
 impl Shelved {
@@ -60,6 +74,7 @@ impl Shelved {
             buffer: room,
             blocks: Vec::with_capacity(32),
             last: vec![0; FIELDS.len()],
+            counting: counting(),
         }
     }
 
@@ -74,12 +89,13 @@ impl Shelved {
         }
         let mut mask = 0_u64;
         let (mut text, mut length) = ([0; LONGEST_ROW], 0);
+        go_on(&mut self.last, &self.counting);
         for (place, (field, last)) in FIELDS.iter().zip(&mut self.last).enumerate() {
-            let (now, usual) = (raw((field.read)(sample)), expected(field.key, *last));
-            *last = now;
-            if now != usual {
+            let now = raw((field.read)(sample));
+            if now != *last {
                 mask |= 1 << place;
-                put(&mut text, &mut length, zigzag(now.wrapping_sub(usual)));
+                put(&mut text, &mut length, zigzag(now.wrapping_sub(*last)));
+                *last = now;
             }
         }
         let (mut head, mut head_length) = ([0; 10], 0);
@@ -90,7 +106,9 @@ impl Shelved {
     }
 
     pub(super) fn heap_bytes(&self) -> usize {
-        self.buffer.capacity() + self.blocks.capacity() * 16 + self.last.capacity() * 8
+        self.buffer.capacity()
+            + self.blocks.capacity() * 16
+            + (self.last.capacity() + self.counting.capacity()) * 8
     }
 }
 
@@ -101,6 +119,15 @@ fn zigzag(difference: u64) -> u64 {
 
 fn unzigzag(code: u64) -> u64 {
     (code >> 1) ^ (code & 1).wrapping_neg()
+}
+
+/// Places of the bits that are set, the lowest first.
+pub(super) fn ones(mut mask: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let place = (mask != 0).then(|| mask.trailing_zeros() as usize)?;
+        mask &= mask - 1;
+        Some(place)
+    })
 }
 
 /// Seven bits a byte, the lowest first.
@@ -139,18 +166,23 @@ impl<'a> Rows<'a> {
 
     /// The raw values of the next row, each plus one, 0 where missing.
     pub(super) fn next_row(&mut self) -> Option<&[u64]> {
+        self.next_change().map(|(row, _)| row)
+    }
+
+    /// The next row, and a mask of the fields that are not what the row before lets expect.
+    pub(super) fn next_change(&mut self) -> Option<(&[u64], u64)> {
         if self.at >= self.block.len() && !self.load() {
             return None;
         }
-        let mask = self.number();
-        for (place, field) in FIELDS.iter().enumerate() {
-            let mut value = expected(field.key, self.row[place]);
-            if mask >> place & 1 == 1 {
-                value = value.wrapping_add(unzigzag(self.number()));
+        go_on(&mut self.row, &self.shelved.counting);
+        let changed = self.number();
+        for place in ones(changed) {
+            let difference = unzigzag(self.number());
+            if let Some(value) = self.row.get_mut(place) {
+                *value = value.wrapping_add(difference);
             }
-            self.row[place] = value;
         }
-        Some(&self.row)
+        Some((&self.row, changed))
     }
 
     /// Gets the next block: those put away, then what is still in the buffer.
@@ -171,6 +203,11 @@ impl<'a> Rows<'a> {
     }
 
     fn number(&mut self) -> u64 {
+        // Most are a single byte.
+        if let Some(byte) = self.block.get(self.at).filter(|byte| **byte < 128) {
+            self.at += 1;
+            return u64::from(*byte);
+        }
         let (mut number, mut shift) = (0, 0);
         while let Some(byte) = self.block.get(self.at) {
             self.at += 1;
