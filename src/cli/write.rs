@@ -232,9 +232,7 @@ fn screen(job: &Job, document: &Document<'_>) -> io::Result<()> {
 
 #[allow(clippy::disallowed_methods, reason = "cli hands out the writers")]
 fn to_stdout(format: &Format, document: &Document<'_>) -> io::Result<()> {
-    let mut writer = BufWriter::new(io::stdout().lock());
-    (format.write)(&mut writer, document)?;
-    writer.flush()
+    buffered(io::stdout().lock(), format, document)
 }
 
 /// Adds to a file that belongs to several writers.
@@ -248,9 +246,13 @@ fn append(path: &Path, format: &Format, document: &Document<'_>) -> io::Result<(
 /// Targets that are no regular file (pipes, devices) are written directly.
 fn replace(path: &Path, format: &Format, document: &Document<'_>) -> io::Result<()> {
     let file = crate::sys::Replacement::create(path)?;
-    let mut writer = BufWriter::with_capacity(1 << 16, file.writer());
-    (format.write)(&mut writer, document)?;
-    writer.flush()?;
-    drop(writer);
+    buffered(file.writer(), format, document)?;
     file.commit()
+}
+
+/// Writes through the only buffer there is: long lists come in parts so large that they pass it by.
+fn buffered(out: impl Write, format: &Format, document: &Document<'_>) -> io::Result<()> {
+    let mut writer = BufWriter::with_capacity(1 << 16, out);
+    (format.write)(&mut writer, document)?;
+    writer.flush()
 }

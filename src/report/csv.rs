@@ -15,7 +15,6 @@ use crate::unit::Unit;
 
 /// Writes the file.
 pub(super) fn write(out: &mut dyn Write, document: &Document<'_>) -> io::Result<()> {
-    let mut out = io::BufWriter::new(out);
     let subjects = &document.analysis.subjects;
     let parameters: BTreeSet<&str> = subjects
         .iter()
@@ -25,11 +24,11 @@ pub(super) fn write(out: &mut dyn Write, document: &Document<'_>) -> io::Result<
     for (place, subject) in subjects.iter().enumerate() {
         let row = row(subject, &parameters);
         if place == 0 {
-            record(&mut out, row.iter().map(|(head, _)| head.as_ref()))?;
+            record(out, row.iter().map(|(head, _)| head.as_ref()))?;
         }
-        record(&mut out, row.iter().map(|(_, value)| value.as_str()))?;
+        record(out, row.iter().map(|(_, value)| value.as_str()))?;
     }
-    out.flush()
+    Ok(())
 }
 
 /// Cells with the heads of their columns.

@@ -9,7 +9,6 @@ use crate::sample::{Outcome, Sample};
 
 /// Writes the file.
 pub(super) fn write(out: &mut dyn Write, document: &Document<'_>) -> io::Result<()> {
-    let mut out = io::BufWriter::new(out);
     let fields = || FIELDS.iter().filter(|field| field.key != "outcome");
     let heads = [
         "command_number",
@@ -19,7 +18,7 @@ pub(super) fn write(out: &mut dyn Write, document: &Document<'_>) -> io::Result<
         "timed_out",
     ];
     record(
-        &mut out,
+        out,
         heads.into_iter().chain(fields().map(|field| field.key)),
     )?;
     for (place, subject) in document.analysis.subjects.iter().enumerate() {
@@ -28,10 +27,10 @@ pub(super) fn write(out: &mut dyn Write, document: &Document<'_>) -> io::Result<
             let mut cells: Vec<String> = command.to_vec();
             cells.extend(ending(sample.outcome));
             cells.extend(fields().map(|field| cell(field, &sample)));
-            record(&mut out, cells.iter().map(String::as_str))?;
+            record(out, cells.iter().map(String::as_str))?;
         }
     }
-    out.flush()
+    Ok(())
 }
 
 fn ending(outcome: Outcome) -> [String; 3] {

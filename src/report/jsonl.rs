@@ -32,7 +32,6 @@ pub struct Header<'a> {
 ///
 /// Those of the writer.
 pub fn write(out: &mut dyn Write, document: &Document<'_>) -> io::Result<()> {
-    let mut out = io::BufWriter::new(out);
     let subjects = &document.analysis.subjects;
     let nobody = Host::default();
     let first = subjects
@@ -44,19 +43,19 @@ pub fn write(out: &mut dyn Write, document: &Document<'_>) -> io::Result<()> {
         host: first,
     };
     let conditions = subjects.iter().map(|subject| &subject.recording.conditions);
-    header(&mut out, &about, conditions)?;
+    header(out, &about, conditions)?;
     for (place, subject) in subjects.iter().enumerate() {
         for sample in &subject.recording.samples {
-            run(&mut out, place, &sample)?;
+            run(out, place, &sample)?;
         }
     }
     for (place, subject) in subjects.iter().enumerate() {
-        summary(&mut out, place, subject)?;
+        summary(out, place, subject)?;
     }
     for verdict in document.verdicts {
-        gate(&mut out, verdict)?;
+        gate(out, verdict)?;
     }
-    out.flush()
+    Ok(())
 }
 
 /// Writes the first line, with what is asked of each command.

@@ -76,7 +76,7 @@ pub struct Format {
     pub id: &'static str,
     /// One line of help.
     pub help: &'static str,
-    /// Writes the whole file.
+    /// Writes the whole file, in parts small and large: the writer is to buffer, and is not flushed.
     pub write: fn(&mut dyn Write, &Document<'_>) -> io::Result<()>,
 }
 

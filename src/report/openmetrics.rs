@@ -12,22 +12,20 @@ use crate::unit::Unit;
 
 /// Writes the file.
 pub(super) fn write(out: &mut dyn Write, document: &Document<'_>) -> io::Result<()> {
-    let mut out = io::BufWriter::new(out);
     let subjects = &document.analysis.subjects;
     let names = labels(subjects);
     for metric in METRICS {
         let known = subjects.iter().any(|subject| has(subject, metric));
         if known {
-            family(&mut out, &name(metric), unit(metric), metric.help)?;
+            family(out, &name(metric), unit(metric), metric.help)?;
             for (subject, label) in subjects.iter().zip(&names) {
-                values(&mut out, metric, subject, label)?;
+                values(out, metric, subject, label)?;
             }
         }
     }
-    counts(&mut out, subjects, &names)?;
-    gates(&mut out, document, &names)?;
-    out.write_all(b"# EOF\n")?;
-    out.flush()
+    counts(out, subjects, &names)?;
+    gates(out, document, &names)?;
+    out.write_all(b"# EOF\n")
 }
 
 /// The command label of each command; a name that comes again gets its number, because two series

@@ -317,6 +317,40 @@ impl Samples {
         }
     }
 
+    /// The raw values of the fields at these places of the table, if each is known to be the same in
+    /// all samples.
+    pub(super) fn constants(&self, places: &[usize]) -> Option<Vec<Option<u64>>> {
+        let constant = |place: &usize| match self.columns.get(*place) {
+            Some(Column::Constant { value, .. }) if self.shelved.is_none() => Ok(*value),
+            _ => Err(()),
+        };
+        places.iter().map(constant).collect::<Result<_, _>>().ok()
+    }
+
+    /// Shows the raw values of the fields at these places of the table, sample by sample, as long as
+    /// `show` wants to see more.
+    pub(super) fn raw(&self, places: &[usize], mut show: impl FnMut(&[Option<u64>]) -> bool) {
+        let mut values = vec![None; places.len()];
+        let wanted = places.iter().filter_map(|place| self.columns.get(*place));
+        let columns: Vec<&Column> = wanted.collect();
+        let mut rows = self.shelved.as_deref().map(Rows::new);
+        for index in 0..self.len {
+            if let Some(rows) = &mut rows {
+                let Some(row) = rows.next_row() else { return };
+                for (value, place) in values.iter_mut().zip(places) {
+                    *value = row[*place].checked_sub(1);
+                }
+            } else {
+                for (value, column) in values.iter_mut().zip(&columns) {
+                    *value = column.get(index);
+                }
+            }
+            if !show(&values) {
+                return;
+            }
+        }
+    }
+
     /// Memory held on the heap, in bytes.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {

@@ -110,13 +110,7 @@ pub static FIELDS: &[Field] = &[
         key: "phase",
         kind: Kind::Count,
         read: |s| Some(s.phase as u64),
-        write: |s, v| {
-            s.phase = match v {
-                Some(0) => Phase::Warmup,
-                Some(2) => Phase::Diagnostic,
-                _ => Phase::Measured,
-            }
-        },
+        write: |s, v| s.phase = Phase::from_raw(v),
     },
     plain!("index", Count, index),
     plain!("round", Count, round),

@@ -41,6 +41,16 @@ impl Phase {
             Self::Diagnostic => "diagnostic",
         }
     }
+
+    /// The reverse of `as u64`; measured where there is no such phase.
+    #[must_use]
+    pub fn from_raw(raw: Option<u64>) -> Self {
+        match raw {
+            Some(0) => Self::Warmup,
+            Some(2) => Self::Diagnostic,
+            _ => Self::Measured,
+        }
+    }
 }
 
 /// What the kernel accounts to a run: the process and the children it waited for (`wait4(2)`).

@@ -1,6 +1,7 @@
 //! All runs of one benchmark, with host and conditions: complete, so that every number and every
 //! screen can be made again from it.
 
+pub mod list;
 mod read;
 pub mod run;
 pub mod text;

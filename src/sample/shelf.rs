@@ -222,7 +222,7 @@ impl<'a> Rows<'a> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::sample::Samples;
     use crate::sample::field::tests::distinct;
@@ -231,10 +231,10 @@ mod tests {
 
     /// A shelf of so many bytes.
     #[derive(Debug)]
-    struct Board(Mutex<Vec<u8>>, usize);
+    pub(crate) struct Board(Mutex<Vec<u8>>, usize);
 
     impl Board {
-        fn new(room: usize) -> Arc<Self> {
+        pub(crate) fn new(room: usize) -> Arc<Self> {
             Arc::new(Self(Mutex::new(Vec::new()), room))
         }
     }

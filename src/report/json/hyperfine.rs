@@ -8,13 +8,14 @@ use std::time::Duration;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use super::shallow::fragments;
+use super::shallow::{self, ONE_LINE};
 use super::{Ours, object};
 use crate::analysis::Subject;
 use crate::metric::{Metric, WALL};
 use crate::report::Document;
-use crate::sample::recording::text;
-use crate::sample::{self, Host, Phase, Sample};
+use crate::sample::recording::list::{Piece, whole_or_null};
+use crate::sample::recording::text::{Literal, Text};
+use crate::sample::{self, Host, Phase};
 use crate::stats::Summary;
 use crate::unit::Unit;
 
@@ -52,13 +53,15 @@ pub(super) struct Outcome<'a> {
     pub(super) host: Option<&'a Host>,
 }
 
-/// What hyperfine 1 tells of a command, between its name and its parameters.
+/// What hyperfine 1 tells of a command, between its name and its parameters; `between` is what the
+/// layout puts between two runs.
 ///
 /// # Errors
 /// Those of the map.
 pub(in crate::report) fn hyperfine_one<M: SerializeMap>(
     map: &mut M,
     subject: &Subject<'_>,
+    between: &str,
 ) -> Result<(), M::Error> {
     let recording = subject.recording;
     let wall = point(subject, WALL);
@@ -69,9 +72,14 @@ pub(in crate::report) fn hyperfine_one<M: SerializeMap>(
     map.serialize_entry("system", &point(subject, "sys").mean)?;
     map.serialize_entry("min", &wall.min)?;
     map.serialize_entry("max", &wall.max)?;
-    map.serialize_entry("times", &Times(recording))?;
-    map.serialize_entry("memory_usage_byte", &Sizes(recording))?;
-    map.serialize_entry("exit_codes", &Codes(recording))
+    let runs = |pieces: fn() -> Vec<Piece<'static>>| Measured {
+        recording,
+        pieces,
+        between,
+    };
+    map.serialize_entry("times", &runs(time))?;
+    map.serialize_entry("memory_usage_byte", &runs(size))?;
+    map.serialize_entry("exit_codes", &runs(exit_code))
 }
 
 impl Serialize for Outcome<'_> {
@@ -83,67 +91,131 @@ impl Serialize for Outcome<'_> {
         if let Some(name) = &recording.conditions.name {
             map.serialize_entry("name", name)?;
         }
-        hyperfine_one(&mut map, subject)?;
+        hyperfine_one(&mut map, subject, ONE_LINE)?;
         if !recording.conditions.parameters.is_empty() {
             map.serialize_entry("parameters", &Parameters(recording))?;
         }
         if self.is_reference {
             map.serialize_entry("is_reference", &true)?;
         }
-        map.serialize_entry("measurements", &Measurements(recording))?;
+        let measurements = Measured {
+            recording,
+            pieces: measurement,
+            between: ONE_LINE,
+        };
+        map.serialize_entry("measurements", &measurements)?;
         map.serialize_entry("summary", &Summaries(subject))?;
         map.serialize_entry("offbench", &Ours::whole(subject, self.host))?;
         map.end()
     }
 }
 
-/// The measured runs with these fields.
-fn fields<'a>(
+/// A list of the measured runs.
+struct Measured<'a> {
     recording: &'a sample::Recording,
-    keys: &[&str],
-) -> impl Iterator<Item = Sample> + use<'a> {
-    let keys = [&["phase"], keys].concat();
-    let runs = recording.samples.fields(&keys);
-    runs.filter(|run| run.phase == Phase::Measured)
+    /// What is told of each; one for which nothing is told is left out.
+    pieces: fn() -> Vec<Piece<'static>>,
+    between: &'a str,
 }
 
-/// Wall times, in seconds.
-pub(in crate::report) struct Times<'a>(pub(in crate::report) &'a sample::Recording);
-
-impl Serialize for Times<'_> {
+impl Serialize for Measured<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let runs = fields(self.0, &["wall_s"]);
-        serializer.collect_seq(runs.map(|run| run.wall.as_secs_f64()))
+        let (samples, pieces) = (&self.recording.samples, (self.pieces)());
+        shallow::runs(
+            serializer,
+            samples,
+            Some(Phase::Measured),
+            pieces,
+            self.between,
+        )
     }
 }
 
-/// Peak memory, in bytes.
-pub(in crate::report) struct Sizes<'a>(pub(in crate::report) &'a sample::Recording);
-
-impl Serialize for Sizes<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let runs = fields(self.0, &["rss_bytes"]);
-        let known = runs.filter(|run| !run.readings.unaccounted.memory);
-        serializer.collect_seq(known.map(|run| run.usage.max_rss))
-    }
+/// Wall time in seconds; from one second on the sum of whole seconds and the rest, which may differ
+/// from the nearest number in the last digit.
+fn time() -> Vec<Piece<'static>> {
+    vec![Piece::new(&["wall_s"], |out, values| {
+        match values[0].unwrap_or_default() {
+            wall if wall < 1_000_000_000 => out.seconds(wall),
+            wall => out.number(Duration::from_nanos(wall).as_secs_f64()),
+        }
+    })]
 }
 
-/// Exit codes; 128 and the signal's number for a run that a signal ended, as shells count.
-pub(in crate::report) struct Codes<'a>(pub(in crate::report) &'a sample::Recording);
-
-impl Serialize for Codes<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let runs = fields(self.0, &["outcome"]);
-        serializer.collect_seq(runs.map(|run| code(&run)))
-    }
+/// Peak memory in bytes, where it is known.
+fn size() -> Vec<Piece<'static>> {
+    vec![Piece::new(&["rss_bytes"], |out, values| {
+        if let Some(bytes) = bytes(values) {
+            out.whole(bytes);
+        }
+    })]
 }
 
-fn code(run: &Sample) -> Option<u16> {
-    match run.outcome {
-        sample::Outcome::Exited(code) => Some(u16::from(code)),
-        sample::Outcome::Signaled { signal, .. } => Some(128 + u16::from(signal)),
-        sample::Outcome::TimedOut => None,
-    }
+/// The exit code; 128 and the signal's number for a run that a signal ended, as shells count.
+fn exit_code() -> Vec<Piece<'static>> {
+    vec![Piece::new(&["outcome"], |out, values| {
+        let outcome = sample::Outcome::from_raw(values[0].unwrap_or_default());
+        let code = outcome.signal().map(|signal| 128 + u64::from(signal));
+        whole_or_null(out, code.or(outcome.code().map(u64::from)));
+    })]
+}
+
+/// What hyperfine 2 tells of a run.
+fn measurement() -> Vec<Piece<'static>> {
+    let literal = |text: &'static str| Piece::new(&[], |out, _| out.put(text.as_bytes()));
+    let time = |key, fields: &[&str], read| quantity((key, "second"), fields, read, Text::seconds);
+    let mut pieces = vec![
+        time("{\"time_wall_clock\"", &["wall_s"], nanoseconds),
+        time(",\"time_cpu\"", &["user_s", "system_s"], micros),
+        time(",\"time_user\"", &["user_s"], micros),
+        time(",\"time_system\"", &["system_s"], micros),
+        quantity(
+            (",\"memory_peak_resident\"", "byte"),
+            &["rss_bytes"],
+            bytes,
+            Text::whole,
+        ),
+        literal(",\"exit_code\":"),
+    ];
+    pieces.extend(exit_code());
+    pieces.push(literal("}"));
+    pieces
+}
+
+/// Nanoseconds of a time that is kept so.
+fn nanoseconds(values: &[Option<u64>]) -> Option<u64> {
+    values[0]
+}
+
+/// Nanoseconds of the sum of times that are kept in microseconds.
+fn micros(values: &[Option<u64>]) -> Option<u64> {
+    let sum = values
+        .iter()
+        .try_fold(0_u64, |sum, value| Some(sum.saturating_add((*value)?)));
+    sum.map(|sum| sum.saturating_mul(1_000))
+}
+
+/// Bytes of a size that is kept in KiB.
+fn bytes(values: &[Option<u64>]) -> Option<u64> {
+    values[0].map(|kibibytes| kibibytes.saturating_mul(1_024))
+}
+
+/// A quantity of a run in the shape of hyperfine 2; nothing where it is not known.
+fn quantity(
+    (key, unit): (&str, &str),
+    fields: &[&str],
+    read: fn(&[Option<u64>]) -> Option<u64>,
+    write: fn(&mut Text, u64),
+) -> Piece<'static> {
+    let begin = Literal::new(format!("{key}:{{\"value\":").as_bytes());
+    let end = Literal::new(format!(",\"unit\":\"{unit}\"}}").as_bytes());
+    Piece::new(fields, move |out, values| {
+        if let Some(value) = read(values) {
+            out.literal(&begin);
+            write(out, value);
+            out.literal(&end);
+        }
+    })
 }
 
 struct Parameters<'a>(&'a sample::Recording);
@@ -157,57 +229,6 @@ impl Serialize for Parameters<'_> {
         let all = self.0.conditions.parameters.iter();
         serializer.collect_map(all.map(|(name, value)| (name, Parameter { value })))
     }
-}
-
-struct Measurements<'a>(&'a sample::Recording);
-
-impl Serialize for Measurements<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let keys = [
-            "phase",
-            "outcome",
-            "wall_s",
-            "user_s",
-            "system_s",
-            "rss_bytes",
-        ];
-        fragments(serializer, &self.0.samples, Some(&keys), |out, run| {
-            if run.phase == Phase::Measured {
-                measurement(out, run);
-            }
-        })
-    }
-}
-
-fn measurement(out: &mut Vec<u8>, run: &Sample) {
-    let time = |out: &mut Vec<u8>, key: &str, duration: Duration| {
-        out.extend_from_slice(key.as_bytes());
-        out.extend_from_slice(b":{\"value\":");
-        text::seconds(out, nanoseconds(duration), 9);
-        out.extend_from_slice(b",\"unit\":\"second\"}");
-    };
-    let unaccounted = run.readings.unaccounted;
-    time(out, "{\"time_wall_clock\"", run.wall);
-    if !unaccounted.cpu {
-        time(out, ",\"time_cpu\"", run.usage.cpu());
-        time(out, ",\"time_user\"", run.usage.user);
-        time(out, ",\"time_system\"", run.usage.system);
-    }
-    if !unaccounted.memory {
-        out.extend_from_slice(b",\"memory_peak_resident\":{\"value\":");
-        text::whole(out, run.usage.max_rss);
-        out.extend_from_slice(b",\"unit\":\"byte\"}");
-    }
-    out.extend_from_slice(b",\"exit_code\":");
-    match code(run) {
-        Some(code) => text::whole(out, u64::from(code)),
-        None => out.extend_from_slice(b"null"),
-    }
-    out.push(b'}');
-}
-
-fn nanoseconds(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
 struct Summaries<'a>(&'a Subject<'a>);

@@ -40,12 +40,10 @@ pub(super) use object;
 ///
 /// Those of the writer.
 pub fn write(out: &mut dyn Write, document: &Document<'_>) -> io::Result<()> {
-    let mut out = io::BufWriter::with_capacity(1 << 16, out);
     let mut serializer =
-        serde_json::Serializer::with_formatter(&mut out, shallow::Shallow::default());
+        serde_json::Serializer::with_formatter(&mut *out, shallow::Shallow::default());
     Union(document).serialize(&mut serializer)?;
-    out.write_all(b"\n")?;
-    out.flush()
+    out.write_all(b"\n")
 }
 
 struct Union<'a>(&'a Document<'a>);

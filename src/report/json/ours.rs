@@ -3,12 +3,12 @@
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use super::shallow::fragments;
+use super::shallow;
 use super::{limits, object, pair};
 use crate::analysis::Subject;
 use crate::diagnose::{CauseLine, Diagnosis, Finding, Slices, Tier};
 use crate::metric::{METRICS, WALL_CPU};
-use crate::sample::recording::text::Text;
+use crate::sample::recording::list;
 use crate::sample::{Host, Recording};
 use crate::stats::{STATISTICS, Summary};
 
@@ -286,9 +286,13 @@ struct Runs<'a>(&'a Recording);
 
 impl Serialize for Runs<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let text = Text::default();
-        fragments(serializer, &self.0.samples, None, |out, run| {
-            text.run(out, run);
-        })
+        let pieces = list::whole_run();
+        shallow::runs(
+            serializer,
+            &self.0.samples,
+            None,
+            pieces,
+            shallow::LINE_EACH,
+        )
     }
 }

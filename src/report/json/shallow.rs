@@ -7,7 +7,8 @@ use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
 use serde_json::ser::Formatter;
 
-use crate::sample::{Sample, Samples};
+use crate::sample::recording::list::{self, Piece};
+use crate::sample::{Phase, Samples};
 
 /// Depth of objects down to which each key has a line.
 const KEYS: usize = 4;
@@ -15,8 +16,8 @@ const KEYS: usize = 4;
 /// offbench part.
 const ELEMENTS: [usize; 2] = [2, 5];
 
-/// Text that is JSON already; only for a serializer with this layout.
-pub(super) struct Fragment<'a>(pub(super) &'a [u8]);
+/// Text that is JSON already; only for a serializer whose formatter writes bytes as they are.
+struct Fragment<'a>(&'a [u8]);
 
 impl Serialize for Fragment<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -24,27 +25,24 @@ impl Serialize for Fragment<'_> {
     }
 }
 
-/// Writes a list of runs with these fields, or with all, those for which `write` puts something into
-/// the buffer.
-pub(super) fn fragments<S: Serializer>(
+/// Between the elements of a list that has one line.
+pub(super) const ONE_LINE: &str = ",";
+/// Between runs, which have a line each.
+pub(super) const LINE_EACH: &str = ",\n     ";
+
+/// Writes the runs of a phase, or of all, each made of these pieces; `between` is what the layout
+/// puts between two elements at that depth.
+pub(super) fn runs<S: Serializer>(
     serializer: S,
-    runs: &Samples,
-    keys: Option<&[&str]>,
-    write: impl Fn(&mut Vec<u8>, &Sample),
+    samples: &Samples,
+    phase: Option<Phase>,
+    pieces: Vec<Piece<'_>>,
+    between: &str,
 ) -> Result<S::Ok, S::Error> {
     let mut list = serializer.serialize_seq(None)?;
-    let mut text = Vec::with_capacity(1024);
-    let mut done = Ok(());
-    runs.visit(keys, |run| {
-        text.clear();
-        if done.is_ok() {
-            write(&mut text, run);
-        }
-        if !text.is_empty() {
-            done = list.serialize_element(&Fragment(&text));
-        }
-    });
-    done?;
+    list::write(samples, phase, pieces, between, |part| {
+        list.serialize_element(&Fragment(part))
+    })?;
     list.end()
 }
 

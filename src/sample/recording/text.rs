@@ -1,167 +1,253 @@
-//! Runs as JSON text, quickly: the same keys and numbers as their `Serialize`, for lists of very
-//! many of them. Nothing is looked up or formatted twice.
+//! Text of very many runs, quickly: a list of runs is put together from pieces of a few fields each,
+//! and what is the same in all runs is formatted once. Numbers have the digits serde gives them.
 
-use super::run::{ALWAYS, ZERO};
-use crate::sample::field::{FIELDS, Field, Kind};
-use crate::sample::{Outcome, Sample};
+use serde_json::to_writer;
 
-/// A field with its key ready to be written.
-#[derive(Debug)]
-struct Ready {
-    key: String,
-    field: &'static Field,
-    always: bool,
-    zero: bool,
+/// Bytes that are copied at once: copies of a fixed length need no call.
+const WIDE: usize = 32;
+
+/// Text that is written again and again, padded to whole blocks.
+#[derive(Debug, Clone, Default)]
+pub struct Literal {
+    blocks: Vec<[u8; WIDE]>,
+    length: usize,
 }
 
-/// Writes runs, one at a time.
-#[derive(Debug)]
-pub struct Text(Vec<Ready>);
-
-impl Default for Text {
-    fn default() -> Self {
-        let ready = |field: &'static Field| Ready {
-            key: format!(",\"{}\":", field.key),
-            field,
-            always: ALWAYS.contains(&field.key),
-            zero: ZERO.contains(&field.key),
+impl Literal {
+    /// That text.
+    #[must_use]
+    pub fn new(text: &[u8]) -> Self {
+        let padded = |part: &[u8]| {
+            let mut block = [0; WIDE];
+            block[..part.len()].copy_from_slice(part);
+            block
         };
-        Self(FIELDS.iter().map(ready).collect())
+        Self {
+            blocks: text.chunks(WIDE).map(padded).collect(),
+            length: text.len(),
+        }
     }
+}
+
+/// Text that grows at its end.
+#[derive(Debug, Default)]
+pub struct Text {
+    bytes: Vec<u8>,
+    /// How many bytes are written; what lies behind is room.
+    end: usize,
 }
 
 impl Text {
-    /// Appends one run as an object.
-    pub fn run(&self, out: &mut Vec<u8>, sample: &Sample) {
-        out.extend_from_slice(b"{\"phase\":\"");
-        out.extend_from_slice(sample.phase.id().as_bytes());
-        out.push(b'"');
-        for one in &self.0 {
-            match one.field.key {
-                "phase" => {}
-                "outcome" => outcome(out, sample.outcome),
-                _ => one.append(out, sample),
-            }
-        }
-        out.push(b'}');
-    }
-}
-
-impl Ready {
-    fn append(&self, out: &mut Vec<u8>, sample: &Sample) {
-        match (self.field.read)(sample) {
-            Some(0) if self.zero => {}
-            None if !self.always && !self.zero => {}
-            None => {
-                out.extend_from_slice(self.key.as_bytes());
-                out.extend_from_slice(b"null");
-            }
-            Some(raw) => {
-                out.extend_from_slice(self.key.as_bytes());
-                match self.field.kind {
-                    Kind::Nanoseconds => seconds(out, raw, 9),
-                    Kind::Microseconds => seconds(out, raw, 6),
-                    Kind::Kibibytes => whole(out, raw.saturating_mul(1024)),
-                    Kind::Bytes | Kind::Count => whole(out, raw),
-                }
-            }
+    /// Empty, with room for so many bytes.
+    #[must_use]
+    pub fn with_capacity(bytes: usize) -> Self {
+        Self {
+            bytes: vec![0; bytes],
+            end: 0,
         }
     }
-}
 
-fn outcome(out: &mut Vec<u8>, outcome: Outcome) {
-    let number = |out: &mut Vec<u8>, value: Option<u8>| match value {
-        Some(value) => whole(out, u64::from(value)),
-        None => out.extend_from_slice(b"null"),
-    };
-    out.extend_from_slice(b",\"exit_code\":");
-    number(out, outcome.code());
-    out.extend_from_slice(b",\"signal\":");
-    number(out, outcome.signal());
-    match outcome {
-        Outcome::Signaled { core: true, .. } => out.extend_from_slice(b",\"core_dumped\":true"),
-        Outcome::TimedOut => out.extend_from_slice(b",\"timed_out\":true"),
-        _ => {}
+    /// What is written.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.end]
     }
-}
 
-/// Appends a whole number.
-pub fn whole(out: &mut Vec<u8>, mut number: u64) {
-    let mut digits = [0; 20];
-    let mut at = digits.len();
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (number % 10) as u8;
-        number /= 10;
-        if number == 0 {
-            break;
+    /// Forgets what is beyond that length.
+    pub fn cut(&mut self, length: usize) {
+        self.end = length.min(self.end);
+    }
+
+    /// Appends text.
+    pub fn put(&mut self, text: &[u8]) {
+        self.make_room(text.len());
+        self.bytes[self.end..self.end + text.len()].copy_from_slice(text);
+        self.end += text.len();
+    }
+
+    /// Appends text that is written often.
+    #[inline]
+    pub fn literal(&mut self, literal: &Literal) {
+        self.make_room(literal.blocks.len() * WIDE);
+        let mut place = self.end;
+        for block in &literal.blocks {
+            if let Some(room) = self.bytes[place..].first_chunk_mut::<WIDE>() {
+                *room = *block;
+            }
+            place += WIDE;
+        }
+        self.end += literal.length;
+    }
+
+    /// Makes room for so many bytes and one block more.
+    #[inline]
+    fn make_room(&mut self, bytes: usize) {
+        let wanted = self.end + bytes + WIDE;
+        if wanted > self.bytes.len() {
+            self.grow(wanted);
         }
     }
-    out.extend_from_slice(&digits[at..]);
-}
 
-/// Appends `raw` units of 10^-`places` seconds, as seconds.
-///
-/// Up to 15 digits a decimal fraction is the shortest text of the number nearest to it, so that
-/// these are the digits any writer of shortest numbers gives. Others are left to such a one.
-pub fn seconds(out: &mut Vec<u8>, raw: u64, places: u32) {
-    let unit = 10_u64.pow(places);
-    let tiny = raw < unit / 100_000;
-    if raw >= 1_000_000_000_000_000 || (tiny && raw > 0) {
-        let number = raw as f64 / unit as f64;
+    #[cold]
+    fn grow(&mut self, wanted: usize) {
+        self.bytes.resize(wanted.max(2 * self.bytes.len()), 0);
+    }
+
+    /// Appends what `write` puts into a block, as many bytes as it says.
+    #[inline]
+    fn block(&mut self, write: impl FnOnce(&mut [u8; WIDE]) -> usize) {
+        self.make_room(0);
+        if let Some(room) = self.bytes[self.end..].first_chunk_mut::<WIDE>() {
+            self.end += write(room);
+        }
+    }
+
+    /// Appends a whole number.
+    #[inline]
+    pub fn whole(&mut self, number: u64) {
+        if number < 100_000_000 {
+            let all = digits(number);
+            // Of a 0 its last digit stays.
+            let leading = (all | 1 << 56).trailing_zeros() / 8;
+            let text = (all | ZEROS) >> (8 * leading);
+            self.block(|room| {
+                room[..8].copy_from_slice(&text.to_le_bytes());
+                8 - leading as usize
+            });
+        } else {
+            self.whole_above(number);
+        }
+    }
+
+    fn whole_above(&mut self, number: u64) {
+        self.whole(number / 100_000_000);
+        let text = digits(number % 100_000_000) | ZEROS;
+        self.put(&text.to_le_bytes());
+    }
+
+    /// Appends nanoseconds as seconds.
+    ///
+    /// Up to 15 digits a decimal fraction is the shortest text of the number nearest to it, so that
+    /// these are the digits any writer of shortest numbers gives. Others are left to such a one.
+    pub fn seconds(&mut self, nanoseconds: u64) {
+        match nanoseconds {
+            1..10_000 => self.tiny(nanoseconds),
+            0..1_000_000_000_000_000 => self.decimal(nanoseconds),
+            _ => self.number(nanoseconds as f64 / 1e9),
+        }
+    }
+
+    /// Appends microseconds as seconds.
+    pub fn seconds_of_micros(&mut self, microseconds: u64) {
+        if microseconds < 1_000_000_000_000_000 {
+            let nanoseconds = 1_000 * microseconds;
+            match nanoseconds {
+                1..10_000 => self.tiny(nanoseconds),
+                _ => self.decimal(nanoseconds),
+            }
+        } else {
+            self.number(microseconds as f64 / 1e6);
+        }
+    }
+
+    /// Appends any number.
+    pub fn number(&mut self, number: f64) {
+        let mut text = Vec::new();
         // Writing to memory cannot fail, nor can a finite number.
-        let _ = serde_json::to_writer(&mut *out, &number);
-        return;
+        let _ = to_writer(&mut text, &number);
+        self.put(&text);
     }
-    whole(out, raw / unit);
-    let (mut rest, mut places) = (raw % unit, places as usize);
-    while rest % 10 == 0 && places > 1 {
-        rest /= 10;
-        places -= 1;
+
+    /// Appends nanoseconds as a decimal fraction of seconds, with one place at least.
+    #[inline]
+    fn decimal(&mut self, nanoseconds: u64) {
+        let (seconds, rest) = (nanoseconds / 1_000_000_000, nanoseconds % 1_000_000_000);
+        let (first, others) = (rest / 100_000_000, digits(rest % 100_000_000));
+        let digit = |number: u64| b'0' + number as u8;
+        let places = 9 - (others.leading_zeros() / 8) as usize;
+        if seconds > 9 {
+            self.whole(seconds / 10);
+        }
+        self.block(|room| {
+            room[..3].copy_from_slice(&[digit(seconds % 10), b'.', digit(first)]);
+            room[3..11].copy_from_slice(&(others | ZEROS).to_le_bytes());
+            2 + places
+        });
     }
-    let mut digits = [b'0'; 10];
-    digits[0] = b'.';
-    for digit in digits[1..=places].iter_mut().rev() {
-        *digit = b'0' + (rest % 10) as u8;
-        rest /= 10;
+
+    /// Appends 1 to 9,999 nanoseconds as writers of shortest numbers do: `1.637e-6`.
+    fn tiny(&mut self, nanoseconds: u64) {
+        let all = digits(nanoseconds);
+        let leading = all.trailing_zeros() / 8;
+        let text = all >> (8 * leading);
+        let more = 7 - (text.leading_zeros() / 8) as usize;
+        let end = if more == 0 { 1 } else { 2 + more };
+        // The last of eight digits stands for 1e-9.
+        let exponent = b'0' + 2 + leading as u8;
+        self.block(|room| {
+            let [first, others @ ..] = (text | ZEROS).to_le_bytes();
+            room[..2].copy_from_slice(&[first, b'.']);
+            room[2..9].copy_from_slice(&others);
+            room[end..end + 3].copy_from_slice(&[b'e', b'-', exponent]);
+            end + 3
+        });
     }
-    out.extend_from_slice(&digits[..=places]);
+}
+
+/// A zero in each byte.
+const ZEROS: u64 = 0x3030_3030_3030_3030;
+
+/// The eight digits of a number below 100,000,000, a byte each, the first one lowest. All at once:
+/// halves, then pairs, then digits are divided side by side in one word.
+fn digits(number: u64) -> u64 {
+    let halves = (number / 10_000) | (number % 10_000) << 32;
+    let hundreds = ((halves * 10_486) >> 20) & 0x0000_007f_0000_007f;
+    let pairs = hundreds | (halves - 100 * hundreds) << 16;
+    let tens = ((pairs * 103) >> 10) & 0x000f_000f_000f_000f;
+    tens | (pairs - 10 * tens) << 8
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::field::tests::distinct;
-    use crate::sample::{Unaccounted, Usage};
-    use std::time::Duration;
+
+    fn written(write: impl Fn(&mut Text)) -> String {
+        let mut text = Text::default();
+        write(&mut text);
+        String::from_utf8(text.bytes().to_vec()).unwrap()
+    }
+
+    fn numbers() -> impl Iterator<Item = u64> {
+        let edges = (0..20).flat_map(|power| {
+            let edge = 10_u64.pow(power);
+            [edge - 1, edge, edge + 1, edge / 7, edge.saturating_mul(5)]
+        });
+        let scrambled =
+            (0..2_000_u64).map(|place| place.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (place % 60));
+        (0..20_000).chain(edges).chain(scrambled).chain([u64::MAX])
+    }
 
     #[test]
-    fn text_is_what_the_serializer_writes() {
-        let mut unknown = distinct();
-        unknown.readings.queued = None;
-        unknown.readings.unaccounted = Unaccounted::ALL;
-        unknown.usage = Usage::default();
-        unknown.outcome = Outcome::TimedOut;
-        let mut dumped = distinct();
-        dumped.outcome = Outcome::from_raw(256 + 128 + 11);
-        for nanos in [
-            0,
-            7,
-            9_999,
-            10_000,
-            61_230,
-            1_000_000_000,
-            86_400_000_000_123,
-            u64::MAX / 2,
-        ] {
-            for mut sample in [distinct(), Sample::default(), unknown, dumped] {
-                sample.wall = Duration::from_nanos(nanos);
-                sample.usage.user = Duration::from_micros(nanos / 1_000);
-                let mut text = Vec::new();
-                Text::default().run(&mut text, &sample);
-                let expected = serde_json::to_string(&sample).unwrap();
-                assert_eq!(String::from_utf8(text).unwrap(), expected);
-            }
+    fn numbers_are_what_the_serializer_writes() {
+        for number in numbers() {
+            let json = |number: f64| serde_json::to_string(&number).unwrap();
+            assert_eq!(written(|text| text.whole(number)), number.to_string());
+            let (nanos, micros) = (number as f64 / 1e9, number as f64 / 1e6);
+            assert_eq!(written(|text| text.seconds(number)), json(nanos));
+            assert_eq!(written(|text| text.seconds_of_micros(number)), json(micros));
+        }
+    }
+
+    #[test]
+    fn text_of_any_length_is_kept() {
+        let long = "0123456789".repeat(33);
+        for length in 0..long.len() {
+            let part = &long.as_bytes()[..length];
+            let twice = written(|text| {
+                text.literal(&Literal::new(part));
+                text.put(part);
+            });
+            assert_eq!(twice.as_bytes(), [part, part].concat());
         }
     }
 }
