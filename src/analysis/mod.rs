@@ -183,8 +183,7 @@ fn reference(subjects: &[Subject<'_>], question: &Question) -> usize {
 pub fn subject<'a>(recording: &'a Recording, question: &Question) -> Subject<'a> {
     let counts = counts(recording);
     let resolution = recording.host.clock_resolution_ns.unwrap_or(1) as f64 * 1e-9;
-    let series = |id: &str| summaries::series(recording, Metric::from_id(id)?);
-    let wall = series(WALL);
+    let [wall, cpu, queued] = clocks(recording);
     let mut subject = Subject {
         recording,
         counts,
@@ -197,8 +196,7 @@ pub fn subject<'a>(recording: &'a Recording, question: &Question) -> Subject<'a>
     let Some(wall) = wall else { return subject };
     subject.summaries.note(WALL, &wall);
     subject.warnings = warning::warnings(&wall, resolution);
-    if let Some(cpu) = series(CPU) {
-        let queued = series(QUEUED);
+    if let Some(cpu) = cpu {
         let clocks = Clocks {
             wall: &wall,
             cpu: &cpu,
@@ -211,6 +209,16 @@ pub fn subject<'a>(recording: &'a Recording, question: &Question) -> Subject<'a>
     subject.precision = pace::look(recording, question, &wall);
     subject.warnings.extend(pace::unsteady(recording));
     subject
+}
+
+/// Wall time, CPU time and queueing of the runs that count; `None` where a run has no value.
+fn clocks(recording: &Recording) -> [Option<Series>; 3] {
+    match [WALL, CPU, QUEUED].map(Metric::from_id) {
+        [Some(wall), Some(cpu), Some(queued)] => {
+            summaries::all_series(recording, [wall, cpu, queued])
+        }
+        _ => [None, None, None],
+    }
 }
 
 fn counts(recording: &Recording) -> Counts {

@@ -64,15 +64,26 @@ impl<'a> Summaries<'a> {
 
 /// The values of one metric in the runs that count; `None` where a run has none.
 pub(super) fn series(recording: &Recording, metric: &Metric) -> Option<Series> {
-    let mut values = Vec::with_capacity(recording.samples.len());
-    let mut complete = true;
-    recording.visit_measured(Some(metric.fields), |sample| match (metric.read)(sample) {
-        Some(value) => values.push(value),
-        None => complete = false,
+    let [series] = all_series(recording, [metric]);
+    series
+}
+
+/// The same of several metrics, in one go.
+pub(super) fn all_series<const N: usize>(
+    recording: &Recording,
+    metrics: [&Metric; N],
+) -> [Option<Series>; N] {
+    let keys = metrics.map(|metric| metric.fields).concat();
+    let room = recording.samples.len();
+    let mut found = metrics.map(|metric| Some((metric.read, Vec::with_capacity(room))));
+    recording.visit_measured(Some(&keys), |sample| {
+        for one in &mut found {
+            let Some((read, values)) = one else { continue };
+            match read(sample) {
+                Some(value) => values.push(value),
+                None => *one = None,
+            }
+        }
     });
-    if complete {
-        Series::new(values).ok()
-    } else {
-        None
-    }
+    found.map(|one| Series::new(one?.1).ok())
 }

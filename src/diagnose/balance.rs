@@ -48,13 +48,11 @@ pub fn missing_waiting() -> Missing {
 /// Adds up the measured runs. `None` without any.
 #[must_use]
 pub fn slices(recording: &Recording) -> Option<Slices> {
-    let mut sums = Sums::default();
-    recording.visit_measured(None, |sample| sums.add(sample));
-    sums.slices()
+    super::tally(recording).0.slices()
 }
 
 /// The mean of a value that not every run has.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq)]
 struct Mean {
     seconds: f64,
     runs: u64,
@@ -74,8 +72,9 @@ impl Mean {
     }
 }
 
-#[derive(Debug, Default)]
-struct Sums {
+/// Sums over the measured runs.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Sums {
     runs: u64,
     wall: Mean,
     user: Mean,
@@ -90,7 +89,24 @@ struct Sums {
 }
 
 impl Sums {
-    fn add(&mut self, sample: &Sample) {
+    /// Keys of the fields that are added up.
+    pub(super) const FIELDS: &'static [&'static str] = &[
+        "wall_s",
+        "user_s",
+        "system_s",
+        "queued_s",
+        "main_run_s",
+        "tree_queued_s",
+        "stopped_s",
+        "orphan_cpu_s",
+        "tree_cpu_s",
+        "throttled_s",
+        "io_stall_s",
+        "memory_stall_s",
+    ];
+
+    /// Adds a run, with what its `queued` says.
+    pub(super) fn add(&mut self, sample: &Sample, queued: Option<Duration>) {
         let readings = &sample.readings;
         let capped = |value: Option<Duration>| value.map(|time| time.min(sample.wall));
         let counted = readings.orphan_cpu.or(readings.tree_cpu);
@@ -99,11 +115,11 @@ impl Sums {
         self.user.add(Some(sample.usage.user));
         self.system.add(Some(sample.usage.system));
         self.hidden.add(counted.map(|_| sample.hidden_cpu()));
-        self.queued.add(sample.queued());
+        self.queued.add(queued);
         // The quota's account is a sum over CPUs; of it at most what was queued is this command's.
         let throttled = readings
             .throttled
-            .map(|time| sample.queued().map_or(time, |queued| time.min(queued)));
+            .map(|time| queued.map_or(time, |queued| time.min(queued)));
         self.throttled.add(capped(throttled));
         self.stopped.add(capped(readings.stopped));
         self.children_work += u64::from(sample.children_work());
@@ -111,7 +127,8 @@ impl Sums {
         self.memory.add(capped(readings.memory_stall));
     }
 
-    fn slices(&self) -> Option<Slices> {
+    /// Means of the sums; `None` without any run.
+    pub(super) fn slices(&self) -> Option<Slices> {
         let of = |mean: &Mean| mean.of(self.runs);
         let (wall, user, system) = (of(&self.wall)?, of(&self.user)?, of(&self.system)?);
         let hidden_cpu = of(&self.hidden);

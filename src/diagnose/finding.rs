@@ -2,12 +2,14 @@
 //! time is incomplete. Thresholds are those of the definition, with a floor so that the cost of
 //! starting a process never counts as one.
 
+use std::time::Duration;
+
 use super::balance::Slices;
 use super::machine::{ALL_CPUS, Machine};
 use super::tier::Tier;
 use super::{Figures, words};
 use crate::evidence::{Cause, Class};
-use crate::sample::{Outcome, Phase, Recording, Sample, signal};
+use crate::sample::{Outcome, Recording, Sample, signal};
 
 /// One finding.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,8 +54,8 @@ const HIDDEN_SHARE: f64 = 0.01;
 const FEW_RUNS: f64 = 0.1;
 
 /// Counts over the runs that findings need.
-#[derive(Debug, Default)]
-struct Counts {
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Counts {
     runs: usize,
     queued: usize,
     throttled: usize,
@@ -69,32 +71,36 @@ struct Counts {
 }
 
 impl Counts {
-    fn of(recording: &Recording) -> Self {
-        let mut counts = Self::default();
-        recording.visit_measured(None, |sample| counts.add(sample));
-        let ends = Some(&["phase", "outcome"][..]);
-        recording.samples.visit(ends, |sample| {
-            if sample.phase != Phase::Measured {
-                return;
-            }
-            counts.all += 1;
-            match sample.outcome {
-                Outcome::TimedOut => counts.timed_out += 1,
-                Outcome::Signaled { signal, .. } => counts.killed = Some(signal),
-                Outcome::Exited(_) => {}
-            }
-        });
-        counts
+    /// Keys of the fields that are counted.
+    pub(super) const FIELDS: &'static [&'static str] = &[
+        "wall_s",
+        "stopped_s",
+        "leftovers",
+        "auto_reaps",
+        "tree_cpu_s",
+        "throttled_s",
+        "throttled_periods",
+        "quota_periods",
+    ];
+
+    /// Counts how a measured run ended.
+    pub(super) fn end(&mut self, outcome: Outcome) {
+        self.all += 1;
+        match outcome {
+            Outcome::TimedOut => self.timed_out += 1,
+            Outcome::Signaled { signal, .. } => self.killed = Some(signal),
+            Outcome::Exited(_) => {}
+        }
     }
 
-    fn add(&mut self, sample: &Sample) {
+    /// Counts a run that counts, with what its `queued` says.
+    pub(super) fn add(&mut self, sample: &Sample, queued: Option<Duration>) {
         let readings = &sample.readings;
         let wall = sample.wall.as_secs_f64();
-        let share = |time: Option<std::time::Duration>| {
-            time.map_or(0.0, |time| time.as_secs_f64() / wall.max(1e-9))
-        };
+        let share =
+            |time: Option<Duration>| time.map_or(0.0, |time| time.as_secs_f64() / wall.max(1e-9));
         self.runs += 1;
-        self.queued += usize::from(share(sample.queued()) >= QUEUED_SHARE);
+        self.queued += usize::from(share(queued) >= QUEUED_SHARE);
         self.throttled += usize::from(share(readings.throttled) >= THROTTLED_SHARE);
         let stopped = readings.stopped.map_or(0.0, |time| time.as_secs_f64());
         self.stopped += usize::from(stopped >= STOPPED_FLOOR);
@@ -110,16 +116,20 @@ impl Counts {
 }
 
 /// Everything to be said beside the tier, in order of weight.
-pub(super) fn findings(recording: &Recording, slices: &Slices, figures: &Figures) -> Vec<Finding> {
-    let counts = Counts::of(recording);
+pub(super) fn findings(
+    recording: &Recording,
+    counts: &Counts,
+    slices: &Slices,
+    figures: &Figures,
+) -> Vec<Finding> {
     [
-        incomplete(&counts),
+        incomplete(counts),
         hidden(slices, figures),
-        quota(recording, &counts, slices),
-        queue(recording, &counts, slices, figures),
-        stopped(&counts, slices),
-        timed_out(&counts),
-        killed(recording, &counts),
+        quota(recording, counts, slices),
+        queue(recording, counts, slices, figures),
+        stopped(counts, slices),
+        timed_out(counts),
+        killed(recording, counts),
         figures.stalls.clone().map(|text| Finding {
             tier: Tier::Note,
             cause: None,
@@ -134,8 +144,8 @@ pub(super) fn findings(recording: &Recording, slices: &Slices, figures: &Figures
 }
 
 /// Whether so much CPU time is in nobody's account that nothing computed from it is true.
-pub(super) fn is_incomplete(recording: &Recording) -> bool {
-    incomplete(&Counts::of(recording)).is_some_and(|found| found.replaces_tier)
+pub(super) fn is_incomplete(counts: &Counts) -> bool {
+    incomplete(counts).is_some_and(|found| found.replaces_tier)
 }
 
 /// CPU time that is in nobody's account: the ratio cannot be trusted.

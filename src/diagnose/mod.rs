@@ -11,11 +11,13 @@ pub mod tier;
 pub mod words;
 
 use crate::evidence::{Cause, Class, Depth};
-use crate::sample::{Attribution, Recording};
+use crate::sample::{Attribution, Phase, Recording};
 use crate::stats::Estimate;
 
 pub use balance::Slices;
+use balance::Sums;
 pub use explained::Explained;
+use finding::Counts;
 pub use finding::Finding;
 use tier::Grounds;
 pub use tier::Tier;
@@ -109,13 +111,14 @@ pub struct Diagnosis {
 /// Whether CPU time of a recording is in nobody's account, so that it decides nothing.
 #[must_use]
 pub fn is_incomplete(recording: &Recording) -> bool {
-    finding::is_incomplete(recording)
+    finding::is_incomplete(&tally(recording).1)
 }
 
 /// Judges one benchmark. `None` without a measured run that counts.
 #[must_use]
 pub fn diagnose(recording: &Recording, figures: &Figures) -> Option<Diagnosis> {
-    let slices = balance::slices(recording)?;
+    let (sums, counts) = tally(recording);
+    let slices = sums.slices()?;
     let causes = causes(recording, &slices);
     let attribution = explained::about(recording.attribution.as_ref(), slices.wall);
     let cause = match attribution {
@@ -123,7 +126,7 @@ pub fn diagnose(recording: &Recording, figures: &Figures) -> Option<Diagnosis> {
         None => causes.first().map(|line| line.cause),
     };
     let cause = cause.filter(|cause| *cause != Cause::Unknown);
-    let findings = finding::findings(recording, &slices, figures);
+    let findings = finding::findings(recording, &counts, &slices, figures);
     let incomplete = findings.iter().any(|found| found.replaces_tier);
     let class = if incomplete {
         Class::Accounting
@@ -164,6 +167,29 @@ pub fn diagnose(recording: &Recording, figures: &Figures) -> Option<Diagnosis> {
     }
     diagnosis.speak(recording, by_idle > by_ratio);
     Some(diagnosis)
+}
+
+/// Adds up and counts the runs, in one go: there may be very many.
+fn tally(recording: &Recording) -> (Sums, Counts) {
+    let keys = [&["phase", "outcome"], Sums::FIELDS, Counts::FIELDS].concat();
+    tally_of(recording, Some(&keys))
+}
+
+/// The same from these fields of each run, or from all.
+fn tally_of(recording: &Recording, keys: Option<&[&str]>) -> (Sums, Counts) {
+    let (mut sums, mut counts) = (Sums::default(), Counts::default());
+    recording.samples.visit(keys, |sample| {
+        if sample.phase != Phase::Measured {
+            return;
+        }
+        counts.end(sample.outcome);
+        if sample.outcome.success() {
+            let queued = sample.queued();
+            sums.add(sample, queued);
+            counts.add(sample, queued);
+        }
+    });
+    (sums, counts)
 }
 
 fn grounds(slices: &Slices, figures: &Figures, named: bool) -> Grounds {

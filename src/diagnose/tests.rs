@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::*;
+use crate::sample::field::FIELDS;
 use crate::sample::{Conditions, Host, Sample};
 use crate::stats::{Interval, Method};
 
@@ -273,4 +274,22 @@ fn children_that_work_have_their_queue_from_the_group() {
         Some(0.0),
         "the main thread's account is exact"
     );
+}
+
+#[test]
+fn what_is_added_up_and_counted_needs_its_fields_and_no_others() {
+    let mut recording = Recording::new(Host::default(), Conditions::default());
+    for number in 1..4 {
+        let mut run = Sample::default();
+        for (place, field) in FIELDS.iter().enumerate() {
+            let value = (place as u64 + 1) * 1_000_000 * number;
+            match field.key {
+                "phase" | "outcome" => {}
+                "auto_reaps" => (field.write)(&mut run, Some(1)),
+                _ => (field.write)(&mut run, Some(value)),
+            }
+        }
+        recording.samples.push(&run);
+    }
+    assert_eq!(tally(&recording), tally_of(&recording, None));
 }

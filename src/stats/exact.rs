@@ -78,10 +78,12 @@ impl Law {
         let share = 1.0 / values.len() as f64;
         for value in values {
             let position = (value - center) / step;
-            let cell = position.floor();
-            // within half the ring on either side, so that the cast wraps as the ring does
-            let index = cell as i64 as usize % CELLS;
-            let upper = (position - cell) * share;
+            // within half the ring on either side, so that the cast wraps as the ring does; without
+            // a call of `floor`
+            let towards_zero = position as i64;
+            let cell = towards_zero - i64::from(towards_zero as f64 > position);
+            let index = cell as usize % CELLS;
+            let upper = (position - cell as f64) * share;
             real[index] += share - upper;
             real[(index + 1) % CELLS] += upper;
         }

@@ -73,29 +73,39 @@ impl Robust {
 }
 
 /// Median of |x − median| of ascending values: the deviations below and above the median ascend
-/// away from it, so that merging them up to the middle is enough.
+/// away from it, so that halving finds how many of the smallest lie on which side.
 fn deviation_of_sorted(sorted: &[f64], median: f64) -> f64 {
     let split = sorted.partition_point(|value| *value < median);
-    let (mut below, mut above) = (sorted[..split].iter().rev(), sorted[split..].iter());
-    let (mut left, mut right) = (below.next(), above.next());
-    let (mut before, mut last) = (0.0, 0.0);
-    for _ in 0..=sorted.len() / 2 {
-        before = last;
-        let low = left.map_or(f64::INFINITY, |value| (value - median).abs());
-        let high = right.map_or(f64::INFINITY, |value| (value - median).abs());
-        if low < high {
-            last = low;
-            left = below.next();
-        } else {
-            last = high;
-            right = above.next();
+    let (below, above) = sorted.split_at(split);
+    let low = |place: usize| {
+        below
+            .iter()
+            .rev()
+            .nth(place)
+            .map(|value| (value - median).abs())
+    };
+    let high = |place: usize| above.get(place).map(|value| (value - median).abs());
+    let far = |found: Option<f64>| found.unwrap_or(f64::INFINITY);
+    // The deviation of that rank, from 0.
+    let ranked = |rank: usize| {
+        // So many of the `rank` smallest are below.
+        let (mut from, mut until) = (rank.saturating_sub(above.len()), rank.min(below.len()));
+        while from < until {
+            let middle = from.midpoint(until);
+            if far(low(middle)) < far(high(rank - middle - 1)) {
+                from = middle + 1;
+            } else {
+                until = middle;
+            }
         }
-    }
+        far(low(from)).min(far(high(rank - from)))
+    };
+    let upper = ranked(sorted.len() / 2);
     if sorted.len() % 2 == 1 {
-        last
-    } else {
-        before + 0.5 * (last - before)
+        return upper;
     }
+    let lower = ranked(sorted.len() / 2 - 1);
+    lower + 0.5 * (upper - lower)
 }
 
 /// A run far outside.
@@ -113,7 +123,7 @@ pub struct Outlier {
 /// unit of the series) or below 1% of the median is none.
 #[must_use]
 pub fn outliers(series: &Series, resolution: f64) -> Vec<Outlier> {
-    if series.runs() < 5 {
+    if series.runs() < 5 || series.min() >= series.max() {
         return Vec::new();
     }
     let robust = Robust::of_series(series);
@@ -187,6 +197,19 @@ mod tests {
 
     fn series(values: &[f64]) -> Series {
         Series::new(values.to_vec()).unwrap()
+    }
+
+    #[test]
+    fn the_deviation_of_sorted_values_is_that_of_any_order() {
+        let mut random = crate::stats::random::Random::new(2);
+        for runs in 1..200 {
+            let most = 1 + random.index(30);
+            let values: Vec<f64> = (0..runs).map(|_| random.index(most) as f64).collect();
+            let series = series(&values);
+            let mut all: Vec<f64> = values.iter().map(|x| (x - series.median()).abs()).collect();
+            let found = deviation_of_sorted(series.sorted(), series.median());
+            assert_eq!(found.to_bits(), median_of(&mut all).to_bits(), "{values:?}");
+        }
     }
 
     #[test]

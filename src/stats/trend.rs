@@ -68,19 +68,19 @@ fn inversions(values: &mut [f64], spare: &mut [f64]) -> i64 {
     let (spare_left, spare_right) = spare.split_at_mut(middle);
     let mut found = inversions(left, spare_left) + inversions(right, spare_right);
     let (mut from_left, mut from_right) = (0, 0);
-    for target in spare.iter_mut() {
-        let right_first = from_right < right.len()
-            && (from_left == left.len() || right[from_right] < left[from_left]);
-        if right_first {
-            *target = right[from_right];
-            from_right += 1;
-            found += signed(left.len() - from_left);
-        } else {
-            *target = left[from_left];
-            from_left += 1;
-        }
+    // Which side comes first is a matter of chance: it is computed with, not branched on.
+    while let (Some(a), Some(b)) = (left.get(from_left), right.get(from_right)) {
+        let right_first = b < a;
+        spare[from_left + from_right] = if right_first { *b } else { *a };
+        found += signed(usize::from(right_first) * (left.len() - from_left));
+        from_right += usize::from(right_first);
+        from_left += usize::from(!right_first);
     }
-    values.copy_from_slice(spare);
+    let done = from_left + from_right;
+    spare[done..done + left.len() - from_left].copy_from_slice(&left[from_left..]);
+    // What is left on the right is in its place.
+    let done = done + left.len() - from_left;
+    values[..done].copy_from_slice(&spare[..done]);
     found
 }
 

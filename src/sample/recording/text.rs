@@ -9,7 +9,8 @@ const WIDE: usize = 32;
 /// Text that is written again and again, padded to whole blocks.
 #[derive(Debug, Clone, Default)]
 pub struct Literal {
-    blocks: Vec<[u8; WIDE]>,
+    first: [u8; WIDE],
+    more: Vec<[u8; WIDE]>,
     length: usize,
 }
 
@@ -22,8 +23,10 @@ impl Literal {
             block[..part.len()].copy_from_slice(part);
             block
         };
+        let mut blocks = text.chunks(WIDE).map(padded);
         Self {
-            blocks: text.chunks(WIDE).map(padded).collect(),
+            first: blocks.next().unwrap_or_default(),
+            more: blocks.collect(),
             length: text.len(),
         }
     }
@@ -68,15 +71,21 @@ impl Text {
     /// Appends text that is written often.
     #[inline]
     pub fn literal(&mut self, literal: &Literal) {
-        self.make_room(literal.blocks.len() * WIDE);
+        self.make_room(literal.more.len() * WIDE);
+        self.place_block(self.end, &literal.first);
         let mut place = self.end;
-        for block in &literal.blocks {
-            if let Some(room) = self.bytes[place..].first_chunk_mut::<WIDE>() {
-                *room = *block;
-            }
+        for block in &literal.more {
             place += WIDE;
+            self.place_block(place, block);
         }
         self.end += literal.length;
+    }
+
+    #[inline]
+    fn place_block(&mut self, place: usize, block: &[u8; WIDE]) {
+        if let Some(room) = self.bytes[place..].first_chunk_mut::<WIDE>() {
+            *room = *block;
+        }
     }
 
     /// Makes room for so many bytes and one block more.
@@ -161,13 +170,18 @@ impl Text {
     /// Appends nanoseconds as a decimal fraction of seconds, with one place at least.
     #[inline]
     fn decimal(&mut self, nanoseconds: u64) {
-        let (seconds, rest) = (nanoseconds / 1_000_000_000, nanoseconds % 1_000_000_000);
-        let (first, others) = (rest / 100_000_000, digits(rest % 100_000_000));
         let digit = |number: u64| b'0' + number as u8;
-        let places = 9 - (others.leading_zeros() / 8) as usize;
+        let (mut seconds, mut first, mut rest) = (0, 0, nanoseconds);
+        // Most times are short, and divisions take long.
+        if nanoseconds >= 100_000_000 {
+            (seconds, rest) = (nanoseconds / 1_000_000_000, nanoseconds % 1_000_000_000);
+            (first, rest) = (rest / 100_000_000, rest % 100_000_000);
+        }
         if seconds > 9 {
             self.whole(seconds / 10);
         }
+        let others = digits(rest);
+        let places = 9 - (others.leading_zeros() / 8) as usize;
         self.block(|room| {
             room[..3].copy_from_slice(&[digit(seconds % 10), b'.', digit(first)]);
             room[3..11].copy_from_slice(&(others | ZEROS).to_le_bytes());
