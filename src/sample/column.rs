@@ -15,6 +15,9 @@ const MISSING_SHORT: u16 = u16::MAX;
 const MISSING_NARROW: u32 = u32::MAX;
 const MISSING_WIDE: u64 = u64::MAX;
 
+/// Samples that are read at a time.
+const BLOCK: usize = 64;
+
 /// One field of all samples.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Column {
@@ -128,6 +131,28 @@ impl Column {
                 .filter(|v| *v != MISSING_NARROW)
                 .map(u64::from),
             Self::Wide(values) => Some(values[index]).filter(|v| *v != MISSING_WIDE),
+        }
+    }
+
+    /// Puts the values from that place on into the targets.
+    fn spread<'a>(&self, from: usize, targets: impl Iterator<Item = &'a mut Option<u64>>) {
+        match self {
+            Self::Constant { value, .. } => targets.for_each(|target| *target = *value),
+            Self::Counting { first, .. } => {
+                let numbers = *first + from as u64..;
+                targets
+                    .zip(numbers)
+                    .for_each(|(target, number)| *target = Some(number));
+            }
+            Self::Short(values) => targets.zip(&values[from..]).for_each(|(target, value)| {
+                *target = (*value != MISSING_SHORT).then_some(u64::from(*value));
+            }),
+            Self::Narrow(values) => targets.zip(&values[from..]).for_each(|(target, value)| {
+                *target = (*value != MISSING_NARROW).then_some(u64::from(*value));
+            }),
+            Self::Wide(values) => targets.zip(&values[from..]).for_each(|(target, value)| {
+                *target = (*value != MISSING_WIDE).then_some(*value);
+            }),
         }
     }
 
@@ -297,24 +322,28 @@ impl Samples {
     /// Shows all of them, in order, each with the fields of these keys only, or with all: much
     /// quicker than iterating, which hands out copies.
     pub fn visit(&self, keys: Option<&[&str]>, mut show: impl FnMut(&Sample)) {
-        let mut iter = self.select(|field| keys.is_none_or(|keys| keys.contains(&field.key)));
-        let mut sample = iter.template;
-        for place in iter.places {
-            match &mut iter.source {
-                Source::Columns(varying) => {
-                    for (column, field) in varying.iter() {
-                        (field.write)(&mut sample, column.get(place));
-                    }
-                }
-                Source::Shelf(rows, wanted) => {
-                    let Some(row) = rows.next_row() else { return };
-                    for (place, field) in wanted.iter() {
-                        (field.write)(&mut sample, row[*place].checked_sub(1));
-                    }
+        let wanted = |field: &Field| keys.is_none_or(|keys| keys.contains(&field.key));
+        let all = FIELDS.iter().enumerate();
+        let chosen = all.filter(|(_, field)| wanted(field));
+        let (mut places, mut fields) = (Vec::new(), Vec::new());
+        let mut sample = Sample::default();
+        for (place, field) in chosen {
+            match self.constants(&[place]).as_deref() {
+                // Read once.
+                Some([value]) => (field.write)(&mut sample, *value),
+                _ => {
+                    places.push(place);
+                    fields.push(field);
                 }
             }
-            show(&sample);
         }
+        self.raw(&places, |values| {
+            for (field, value) in fields.iter().zip(values) {
+                (field.write)(&mut sample, *value);
+            }
+            show(&sample);
+            true
+        });
     }
 
     /// The raw values of the fields at these places of the table, if each is known to be the same in
@@ -330,23 +359,32 @@ impl Samples {
     /// Shows the raw values of the fields at these places of the table, sample by sample, as long as
     /// `show` wants to see more.
     pub(super) fn raw(&self, places: &[usize], mut show: impl FnMut(&[Option<u64>]) -> bool) {
-        let mut values = vec![None; places.len()];
-        let wanted = places.iter().filter_map(|place| self.columns.get(*place));
-        let columns: Vec<&Column> = wanted.collect();
-        let mut rows = self.shelved.as_deref().map(Rows::new);
-        for index in 0..self.len {
-            if let Some(rows) = &mut rows {
-                let Some(row) = rows.next_row() else { return };
+        if let Some(shelved) = &self.shelved {
+            let mut rows = Rows::new(shelved);
+            let mut values = vec![None; places.len()];
+            while let Some(row) = rows.next_row() {
                 for (value, place) in values.iter_mut().zip(places) {
                     *value = row[*place].checked_sub(1);
                 }
-            } else {
-                for (value, column) in values.iter_mut().zip(&columns) {
-                    *value = column.get(index);
+                if !show(&values) {
+                    return;
                 }
             }
-            if !show(&values) {
-                return;
+            return;
+        }
+        let wanted = places.iter().filter_map(|place| self.columns.get(*place));
+        let columns: Vec<&Column> = wanted.collect();
+        let width = columns.len();
+        // Columns are read a block at a time, so that the form of each is looked at once a block.
+        let mut block = vec![None; BLOCK * width];
+        for from in (0..self.len).step_by(BLOCK) {
+            for (place, column) in columns.iter().enumerate() {
+                column.spread(from, block[place..].iter_mut().step_by(width));
+            }
+            for row in 0..BLOCK.min(self.len - from) {
+                if !show(&block[row * width..][..width]) {
+                    return;
+                }
             }
         }
     }
