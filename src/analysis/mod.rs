@@ -271,14 +271,14 @@ impl Clocks<'_> {
 
     /// What share of the spread each slice explains, where the spread is worth it.
     fn variance(&self) -> Option<Variance> {
-        let wall = self.wall.values();
-        let spread = self.wall.deviation()?;
-        if spread < SPREAD_WORTH_EXPLAINING * self.wall.mean() {
+        let wall = self.wall;
+        let spread = wall.deviation()?;
+        if spread < SPREAD_WORTH_EXPLAINING * wall.mean() {
             return None;
         }
-        let cpu = attribution::variance_share(self.cpu.values(), wall)?;
+        let cpu = attribution::variance_share(self.cpu, wall)?;
         let queued = self.queued.map_or(Some(0.0), |queued| {
-            attribution::variance_share(queued.values(), wall)
+            attribution::variance_share(queued, wall)
         })?;
         Some(Variance {
             cpu,

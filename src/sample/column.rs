@@ -328,13 +328,12 @@ impl Samples {
         let (mut places, mut fields) = (Vec::new(), Vec::new());
         let mut sample = Sample::default();
         for (place, field) in chosen {
-            match self.constants(&[place]).as_deref() {
+            if let Some([value]) = self.constants(&[place]).as_deref() {
                 // Read once.
-                Some([value]) => (field.write)(&mut sample, *value),
-                _ => {
-                    places.push(place);
-                    fields.push(field);
-                }
+                (field.write)(&mut sample, *value);
+            } else {
+                places.push(place);
+                fields.push(field);
             }
         }
         self.raw(&places, |values| {

@@ -48,17 +48,25 @@ pub struct Stalls {
 #[must_use]
 pub fn wall_over_cpu(wall: &Series, cpu: &Series, level: f64, least_cpu: f64) -> WallOverCpu {
     let runs = wall.runs().min(cpu.runs());
-    let (wall, cpu) = (&wall.values()[..runs], &cpu.values()[..runs]);
-    let (wall_mean, cpu_mean) = (moments::mean(wall), moments::mean(cpu));
+    let leading = |series: &Series| Series::new(series.values()[..runs].to_vec());
+    if wall.runs() != cpu.runs() {
+        if let (Ok(wall), Ok(cpu)) = (leading(wall), leading(cpu)) {
+            return wall_over_cpu(&wall, &cpu, level, least_cpu);
+        }
+    }
+    let (wall_mean, cpu_mean) = (wall.mean(), cpu.mean());
     let ratio = (cpu_mean > 0.0).then(|| Estimate {
         value: wall_mean / cpu_mean,
-        interval: log_delta(wall, cpu, level).filter(|_| cpu_mean >= least_cpu),
+        interval: (cpu_mean >= least_cpu)
+            .then(|| log_delta(wall.values(), cpu.values(), level))
+            .flatten(),
     });
-    let waiting: Vec<f64> = wall.iter().zip(cpu).map(|(wall, cpu)| wall - cpu).collect();
-    let variance_share = variance_share(&waiting, wall);
-    let spread = moments::deviation(wall).map_or(0.0, |spread| spread / wall_mean);
+    let pairs = wall.values().iter().zip(cpu.values());
+    let waiting = Series::new(pairs.map(|(wall, cpu)| wall - cpu).collect());
+    let variance_share = waiting.ok().and_then(|part| variance_share(&part, wall));
+    let spread = wall.deviation().map_or(0.0, |spread| spread / wall_mean);
     let spread_is_waiting = spread >= 0.2 && variance_share.is_some_and(|share| share >= 0.8);
-    let slowest = slowest_tenth(wall, cpu);
+    let slowest = slowest_tenth(wall.values(), cpu.values());
     WallOverCpu {
         ratio,
         off_cpu_share: if wall_mean > 0.0 {

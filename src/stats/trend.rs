@@ -67,21 +67,43 @@ fn inversions(values: &mut [f64], spare: &mut [f64]) -> i64 {
     let (left, right) = values.split_at_mut(middle);
     let (spare_left, spare_right) = spare.split_at_mut(middle);
     let mut found = inversions(left, spare_left) + inversions(right, spare_right);
-    let (mut from_left, mut from_right) = (0, 0);
-    // Which side comes first is a matter of chance: it is computed with, not branched on.
-    while let (Some(a), Some(b)) = (left.get(from_left), right.get(from_right)) {
-        let right_first = b < a;
-        spare[from_left + from_right] = if right_first { *b } else { *a };
-        found += signed(usize::from(right_first) * (left.len() - from_left));
-        from_right += usize::from(right_first);
-        from_left += usize::from(!right_first);
-    }
-    let done = from_left + from_right;
-    spare[done..done + left.len() - from_left].copy_from_slice(&left[from_left..]);
-    // What is left on the right is in its place.
-    let done = done + left.len() - from_left;
-    values[..done].copy_from_slice(&spare[..done]);
+    found += merge(left, right, spare);
+    values.copy_from_slice(spare);
     found
+}
+
+/// Merges two ascending halves and counts the pairs with the larger value on the left; the right
+/// half may be longer by one.
+///
+/// From both ends at once, and computed with instead of branched on: which side comes next is a
+/// matter of chance, and two chains of steps do not wait for each other.
+fn merge(left: &[f64], right: &[f64], target: &mut [f64]) -> i64 {
+    let (count, all) = (left.len(), target.len());
+    let (mut a, mut b) = (0, 0);
+    let (mut left_end, mut right_end) = (count, right.len());
+    let mut found = 0;
+    for step in 0..count {
+        let right_first = right[b] < left[a];
+        target[step] = if right_first { right[b] } else { left[a] };
+        found += usize::from(right_first) * (count - a);
+        b += usize::from(right_first);
+        a += usize::from(!right_first);
+
+        let (x, y) = (left[left_end - 1], right[right_end - 1]);
+        let left_last = y < x;
+        target[all - 1 - step] = if left_last { x } else { y };
+        found += usize::from(!left_last) * (count - left_end);
+        left_end -= usize::from(left_last);
+        right_end -= usize::from(!left_last);
+    }
+    // One is left in the middle if their number is odd.
+    if a < left_end {
+        target[count] = left[a];
+    } else if b < right_end {
+        target[count] = right[b];
+        found += count - a;
+    }
+    signed(found)
 }
 
 /// Up to here inserting is quicker than merging.
