@@ -92,6 +92,7 @@ pub(crate) fn execute(job: &Job) -> (Session, Journal) {
     }
     drop(executor);
     shell_time::note(job, &mut session);
+    run::session::keep_memory();
     (session, audience.journal)
 }
 

@@ -37,6 +37,11 @@ pub fn slim() {
     sys::platform::slim();
 }
 
+/// Keeps memory that becomes free, to be used again. For programs, once no run will be made any more.
+pub fn keep_memory() {
+    sys::platform::keep_memory();
+}
+
 /// Room for samples outside of our own memory, so that runs do not inherit a peak that grows with
 /// their number; `None` where the system has none.
 #[must_use]

@@ -36,7 +36,7 @@ pub(crate) use descendants::{newest, offspring};
 pub(crate) use empty::empty_program;
 pub(crate) use host::{cpu_model, facts, process_limit};
 pub(crate) use procfs::{KernelFile, open_io, peak_memory, sched, schedstat, stat, text};
-pub(crate) use slim::slim;
+pub(crate) use slim::{keep_memory, slim};
 pub(crate) use spawn::{Spawner, Started};
 pub(crate) use taskstats::Taskstats;
 pub(crate) use wakeup::Wakeups;
