@@ -126,3 +126,54 @@ fn the_document_is_as_its_schema_says() {
     wrong["results"][0]["offbench"]["runs"][0]["wall_s"] = Value::Null;
     assert_eq!(schema::faults(&wrong).len(), 2);
 }
+
+/// A recording whose lists are written in several parts.
+fn long() -> Recording {
+    let mut recording = fixture::severe();
+    let runs: Vec<_> = recording.samples.iter().collect();
+    for round in 0..40 {
+        for mut run in runs.iter().copied() {
+            run.round += 1_000 * round;
+            recording.samples.push(&run);
+        }
+    }
+    recording
+}
+
+#[test]
+fn lists_look_the_same_within_a_part_and_between_two() {
+    let text = document(&[long()]);
+    let (_, runs) = text.split_once("\"runs\": [\n").unwrap();
+    let (runs, _) = runs.split_once("\n    ]").unwrap();
+    let lines: Vec<_> = runs.split(",\n").collect();
+    assert_eq!(lines.len(), long().samples.len());
+    assert!(runs.len() > 2 * crate::sample::recording::list::PART);
+    for line in lines {
+        let run = line.strip_prefix("     {\"phase\":").unwrap();
+        assert!(run.ends_with('}') && !run.contains('\n'), "{run}");
+    }
+    let (_, measurements) = text.split_once("\"measurements\": [").unwrap();
+    assert!(!measurements.split_once(']').unwrap().0.contains('\n'));
+}
+
+#[test]
+fn hyperfine_one_has_the_usual_layout() {
+    let recordings = [long()];
+    let analysis = analyze(&recordings, &Question::default());
+    let mut out = Vec::new();
+    let format = crate::report::Format::from_id("hyperfine-v1").unwrap();
+    (format.write)(&mut out, &Document::new(&analysis, &[], &[])).unwrap();
+    let text = String::from_utf8(out).unwrap();
+    let value: Value = serde_json::from_str(&text).unwrap();
+    let usual = serde_json::to_string_pretty(&value).unwrap() + "\n";
+    // Of a value the keys come in another order.
+    let lines = |text: &str| {
+        let mut lines: Vec<_> = text
+            .lines()
+            .map(|line| line.trim_end_matches(',').to_owned())
+            .collect();
+        lines.sort_unstable();
+        lines
+    };
+    assert_eq!(lines(&text), lines(&usual));
+}
