@@ -1,10 +1,12 @@
 //! Draws run events while the plan executes, between runs or from the waiting thread's own tick,
 //! never from a second thread. The cursor is never hidden, and what was drawn is cleared at the end.
 
-use std::io::Write;
+use std::fmt::Write as _;
+use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, TermLike};
 
 use crate::plan::{Output, Plan};
 use crate::report::{Kind, Style, columns, cut};
@@ -63,7 +65,7 @@ impl Progress {
             .any(|one| one.output == Output::Inherit);
         let live = style.live && !shared;
         Self {
-            bar: live.then(bar),
+            bar: live.then(|| bar(room(&style))),
             heartbeat: !live && style.kind != Kind::None,
             names,
             style,
@@ -100,13 +102,14 @@ impl Progress {
             self.spoken = at;
             let parts = [vec![self.run_of(request)], self.figures(request, at)].concat();
             let name = &self.names[request.benchmark];
-            print_line(&format!("{name}: {}", parts.join(", ")));
+            print(&format!("{name}: {}\n", parts.join(", ")));
         }
     }
 
     /// Name and run above, bar and figures below.
     fn lines(&self, request: &Request, at: Duration) -> String {
-        let width = self.style.line().saturating_sub(1);
+        // A line that fills the room would be taken to go on by itself in the next.
+        let width = room(&self.style) - 1;
         let run = self.run_of(request);
         let room = width.saturating_sub(columns(&run) + 1);
         let name = cut(&self.names[request.benchmark], room, "..");
@@ -201,6 +204,12 @@ impl Drop for Progress {
     }
 }
 
+/// Columns to draw in: of the line some are left to what the terminal echoes, `^C` or `^\`.
+fn room(style: &Style) -> usize {
+    const ECHO: usize = 3;
+    style.line().saturating_sub(ECHO).max(2)
+}
+
 fn seconds(time: Duration) -> String {
     if time < Duration::from_secs(60) {
         format!("{} s", time.as_secs())
@@ -209,12 +218,29 @@ fn seconds(time: Duration) -> String {
     }
 }
 
-fn bar() -> ProgressBar {
-    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(255));
+fn bar(columns: usize) -> ProgressBar {
+    let target = if is_terminal() {
+        let terminal = Terminal {
+            columns,
+            drawing: Mutex::default(),
+        };
+        ProgressDrawTarget::term_like_with_hz(Box::new(terminal), 255)
+    } else {
+        ProgressDrawTarget::hidden()
+    };
+    let bar = ProgressBar::with_draw_target(None, target);
     if let Ok(known) = ProgressStyle::with_template("{msg}") {
         bar.set_style(known);
     }
     bar
+}
+
+#[allow(
+    clippy::disallowed_methods,
+    reason = "progress belongs to the command line's edge"
+)]
+fn is_terminal() -> bool {
+    io::stderr().is_terminal()
 }
 
 /// Nobody listens where standard error is closed.
@@ -222,10 +248,93 @@ fn bar() -> ProgressBar {
     clippy::disallowed_methods,
     reason = "progress belongs to the command line's edge"
 )]
-fn print_line(line: &str) {
-    let _ = std::io::stderr()
-        .lock()
-        .write_all(format!("{line}\n").as_bytes());
+fn print(text: &str) {
+    let _ = io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// Standard error as a terminal that is a little narrower than it is: each line is filled to go on in
+/// the next, and where the last one reaches the edge, an echoed `^C` goes on there as well, so that
+/// the first line of what was drawn would not be found again.
+#[derive(Debug)]
+struct Terminal {
+    columns: usize,
+    drawing: Mutex<Drawing>,
+}
+
+/// What is not yet shown of a drawing.
+#[derive(Debug, Default)]
+struct Drawing {
+    text: String,
+    /// Columns of the line so far.
+    column: usize,
+}
+
+impl Terminal {
+    fn drawing(&self) -> io::Result<MutexGuard<'_, Drawing>> {
+        self.drawing.lock().map_err(|_| ErrorKind::Other.into())
+    }
+
+    /// A move of the cursor (ECMA-48, 8.3.19 to 8.3.22).
+    fn go(&self, steps: usize, way: char) -> io::Result<()> {
+        if steps > 0 {
+            write!(self.drawing()?.text, "\x1b[{steps}{way}").map_err(|_| ErrorKind::Other)?;
+        }
+        Ok(())
+    }
+}
+
+impl TermLike for Terminal {
+    fn width(&self) -> u16 {
+        u16::try_from(self.columns).unwrap_or(u16::MAX)
+    }
+
+    fn move_cursor_up(&self, n: usize) -> io::Result<()> {
+        self.go(n, 'A')
+    }
+
+    fn move_cursor_down(&self, n: usize) -> io::Result<()> {
+        self.go(n, 'B')
+    }
+
+    fn move_cursor_right(&self, n: usize) -> io::Result<()> {
+        self.go(n, 'C')
+    }
+
+    fn move_cursor_left(&self, n: usize) -> io::Result<()> {
+        self.go(n, 'D')
+    }
+
+    fn write_line(&self, s: &str) -> io::Result<()> {
+        self.write_str(s)?;
+        let mut drawing = self.drawing()?;
+        drawing.text.push('\n');
+        drawing.column = 0;
+        Ok(())
+    }
+
+    fn write_str(&self, s: &str) -> io::Result<()> {
+        let mut drawing = self.drawing()?;
+        if drawing.column >= self.columns && !s.is_empty() {
+            drawing.text.push('\n');
+            drawing.column = 0;
+        }
+        drawing.column += columns(s);
+        drawing.text += s;
+        Ok(())
+    }
+
+    fn clear_line(&self) -> io::Result<()> {
+        let mut drawing = self.drawing()?;
+        drawing.column = 0;
+        drawing.text += "\r\x1b[2K";
+        Ok(())
+    }
+
+    fn flush(&self) -> io::Result<()> {
+        let text = std::mem::take(&mut self.drawing()?.text);
+        print(&text);
+        Ok(())
+    }
 }
 
 impl Observer for Progress {
@@ -306,7 +415,7 @@ mod tests {
             below.ends_with("  47.0 ms  9.4x CPU  2 s  ~3 s left"),
             "{below}"
         );
-        assert_eq!(columns(above), 79);
+        assert_eq!(columns(above), 76);
     }
 
     #[test]

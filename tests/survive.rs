@@ -770,3 +770,23 @@ fn a_command_killed_for_want_of_memory_is_told_so() {
     starved.ends_with(1).says(told).says("out of memory");
     ignored.ends_with(0).says("while memory ran out");
 }
+
+#[test]
+fn what_winds_up_is_finished_after_an_interrupt() {
+    let slow = "touch begun; sleep 0.6; touch done";
+    let both = [
+        format!("--conclude '{slow}' --cleanup 'touch clean'"),
+        format!("--cleanup '{slow}; touch clean'"),
+    ];
+    for hooks in both {
+        let folder = Folder::new();
+        let script = format!(
+            "\"$ob\" -w0 -r 1 {hooks} true & p=$!
+             while [ ! -e begun ]; do sleep 0.01; done; kill -TERM $p; wait $p"
+        );
+        folder.run(&script).ends_with(143);
+        for name in ["done", "clean"] {
+            assert!(folder.path.join(name).exists(), "{hooks}: {name}");
+        }
+    }
+}

@@ -184,15 +184,17 @@ fn failure_sentence(
     (a_name, b_name): (usize, usize),
     (a, b): (&Subject<'_>, &Subject<'_>),
 ) -> String {
-    let (name, subject) = if b.counts.failed > 0 || b.counts.counted() == 0 {
-        (b_name, b)
-    } else {
-        (a_name, a)
-    };
-    format!(
-        "no ratio: {name} failed {} of {}",
-        subject.counts.failed, subject.counts.measured
-    )
+    let both = [(b_name, b.counts), (a_name, a.counts)];
+    let failed = both.iter().find(|(_, counts)| counts.failed > 0);
+    if let Some((name, counts)) = failed {
+        return format!(
+            "no ratio: {name} failed {} of {}",
+            counts.failed, counts.measured
+        );
+    }
+    let empty = both.iter().find(|(_, counts)| counts.counted() == 0);
+    let name = empty.map_or(b_name, |(name, _)| *name);
+    format!("no ratio: {name} has no measured run")
 }
 
 fn one_metric(

@@ -316,13 +316,19 @@ impl Runner<'_> {
         let complete = self.schedule.enough(benchmark);
         let warmup = self.warmup_report(benchmark);
         let manner = self.tools.executor.manner();
+        let by_another = self.session.interrupted.is_none()
+            && (self.session.failure.is_some() || !self.session.errors.is_empty());
         let recording = &mut self.recordings[benchmark];
         recording.conditions.warmup = warmup;
         recording.conditions.stamp = manner.stamp;
         recording.conditions.wall_floor_s = manner.wall_floor;
         recording.conditions.elapsed_s = tally.elapsed.as_secs_f64();
         if !complete && recording.cut_short.is_none() {
-            recording.cut_short = Some(CutShort::Interrupted);
+            recording.cut_short = Some(if by_another {
+                CutShort::Failed("another command ended the session".into())
+            } else {
+                CutShort::Interrupted
+            });
         }
         if self.tools.observer.event(&Event::Finished {
             benchmark,

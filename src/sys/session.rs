@@ -8,6 +8,8 @@ use super::{Error, clock, platform, unix};
 
 /// The process group of the run that is going on, or 0.
 static GROUP: AtomicI32 = AtomicI32::new(0);
+/// That group winds something up: a first request to stop lets it finish.
+static SPARED: AtomicBool = AtomicBool::new(false);
 /// The first signal that asked to stop, or 0.
 static SIGNAL: AtomicI32 = AtomicI32::new(0);
 /// When it arrived.
@@ -134,8 +136,15 @@ pub(crate) fn attended() -> i32 {
     GROUP.load(Ordering::Relaxed)
 }
 
+/// The group that is attended next winds something up: a first request to stop is not passed on to
+/// it.
+pub(crate) fn spare() {
+    SPARED.store(true, Ordering::Relaxed);
+}
+
 /// No process group gets them any more.
 pub(crate) fn leave() {
+    SPARED.store(false, Ordering::Relaxed);
     platform::guard::attend(0);
     GROUP.store(0, Ordering::Relaxed);
 }
@@ -170,7 +179,9 @@ extern "C" fn on_stop_request(signal: i32) {
     let group = GROUP.load(Ordering::Relaxed);
     let now = raw_now();
     if request(signal, now) {
-        forward(group, signal);
+        if !SPARED.load(Ordering::Relaxed) {
+            forward(group, signal);
+        }
     } else if asks_again(now, SIGNAL_AT.load(Ordering::Relaxed)) {
         forward(group, libc::SIGKILL);
         // SAFETY: async-signal-safe; ends the process.

@@ -226,6 +226,12 @@ fn a_typed_interrupt_reaches_us_and_the_command() {
     let (code, text) = terminal.finish();
     assert_eq!(code, Some(130), "{text}");
     assert!(begun.elapsed() < Duration::from_secs(15));
+    // The echoed key has room on the line on which the cursor waits, so that this is found again.
+    let (before, _) = text.split_once("^C").unwrap();
+    let drawn = before.split(['\r', '\n', '\x1b']);
+    let widest = drawn.map(|line| line.chars().count()).max();
+    let control = "[1A".len();
+    assert!(widest.is_some_and(|most| most <= 77 + control), "{text}");
 }
 
 #[test]

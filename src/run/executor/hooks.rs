@@ -127,6 +127,9 @@ impl Hook {
         means.slots.set_padding(None);
         session::let_request_pass();
         let mut vigil = Vigil::new(means.wakeups, Rhythm::new(false, None));
+        if matches!(self.kind, Kind::Conclude | Kind::Cleanup) {
+            vigil.spare();
+        }
         let started = means
             .spawner
             .start(&mut self.command, means.slots, &launch)?;

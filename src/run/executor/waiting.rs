@@ -76,6 +76,8 @@ pub(super) struct Vigil {
     begun: u64,
     /// A signal that came before concerns others.
     stop_before: Option<i32>,
+    /// It winds something up, and a request to stop lets it finish.
+    spared: bool,
     kill_at: Option<u64>,
     lent: Option<terminal::Lent>,
     /// The time limit was reached.
@@ -105,6 +107,7 @@ impl Vigil {
             pid: 0,
             begun: 0,
             stop_before,
+            spared: false,
             kill_at: None,
             lent: None,
             timed_out: false,
@@ -112,6 +115,12 @@ impl Vigil {
             stopped_at: None,
             stopped_for: 0,
         }
+    }
+
+    /// It winds something up: a request to stop does not reach it and is no reason to kill it.
+    pub(super) fn spare(&mut self) {
+        self.spared = true;
+        session::spare();
     }
 
     /// The process it is about.
@@ -177,7 +186,7 @@ impl Vigil {
                 self.wakeups.start(left, AGAIN);
             }
         }
-        if self.kill_at.is_none() && self.interrupted() {
+        if self.kill_at.is_none() && !self.spared && self.interrupted() {
             self.kill_at = Some(in_ns(INTERRUPT_GRACE));
         }
         if self.kill_at.is_some_and(|at| now >= at) {
