@@ -3,6 +3,8 @@
 //!
 //! Runs are never pooled over sessions: each session counts as one value.
 
+use std::collections::BTreeMap;
+
 use super::comparison::{self, Verdict};
 use super::sentence::{Names, ratio_sentence};
 use super::{Analysis, Question, Subject, summaries};
@@ -67,22 +69,7 @@ pub struct MergedVersus {
 /// file of each subject. The comparisons between single subjects then give way to merged ones. If
 /// none is, commands of two files are compared as what they are: measured apart.
 pub fn merge(analysis: &mut Analysis<'_>, files: &[String]) {
-    let mut groups: Vec<(usize, Vec<(usize, String)>)> = Vec::new();
-    for (place, (subject, file)) in analysis.subjects.iter().zip(files).enumerate() {
-        if subject.counts.counted() == 0 {
-            continue;
-        }
-        let entry = (place, file.clone());
-        let same = |(first, places): &&mut (usize, Vec<(usize, String)>)| {
-            let first = &analysis.subjects[*first];
-            // Two results of one file are two benchmarks, not two sessions.
-            is_same(first, subject) && places.iter().all(|(_, other)| other != file)
-        };
-        match groups.iter_mut().find(same) {
-            Some((_, places)) => places.push(entry),
-            None => groups.push((place, vec![entry])),
-        }
-    }
+    let groups = groups(analysis, files);
     if groups.iter().all(|(_, places)| places.len() < 2) {
         comparison::across_sessions(analysis, files);
         return;
@@ -104,10 +91,33 @@ pub fn merge(analysis: &mut Analysis<'_>, files: &[String]) {
     });
 }
 
-/// Whether two subjects are one benchmark: by name and parameters.
-fn is_same(a: &Subject<'_>, b: &Subject<'_>) -> bool {
-    let (a, b) = (a.recording, b.recording);
-    a.name() == b.name() && a.conditions.parameters == b.conditions.parameters
+/// A benchmark: the place of its first subject, and its subjects with their files.
+type Group = (usize, Vec<(usize, String)>);
+
+/// Subjects that are one benchmark, by name and parameters. Two results of one file are two
+/// benchmarks, not two sessions: the second of a file goes to the second of that name.
+fn groups(analysis: &Analysis<'_>, files: &[String]) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    let mut by_name: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+    let mut in_file: BTreeMap<_, usize> = BTreeMap::new();
+    for (place, (subject, file)) in analysis.subjects.iter().zip(files).enumerate() {
+        if subject.counts.counted() == 0 {
+            continue;
+        }
+        let recording = subject.recording;
+        let benchmark = (recording.name(), &recording.conditions.parameters);
+        let known = by_name.entry(benchmark).or_default();
+        let before = in_file.entry((benchmark, file)).or_default();
+        let entry = (place, file.clone());
+        if let Some(group) = known.get(*before) {
+            groups[*group].1.push(entry);
+        } else {
+            known.push(groups.len());
+            groups.push((place, vec![entry]));
+        }
+        *before += 1;
+    }
+    groups
 }
 
 fn benchmark(

@@ -15,8 +15,9 @@ pub(super) struct Summaries<'a> {
     settings: Settings,
     /// That of the clock of wall times, in seconds.
     resolution: f64,
-    /// In table order; empty inside where a run has no value.
-    slots: Vec<OnceLock<Option<Summary>>>,
+    /// In table order; empty inside where a run has no value. Boxed, because there may be very many
+    /// benchmarks of which nearly nothing is asked.
+    slots: Vec<OnceLock<Option<Box<Summary>>>>,
 }
 
 impl<'a> Summaries<'a> {
@@ -34,8 +35,8 @@ impl<'a> Summaries<'a> {
         let place = METRICS.iter().position(|metric| metric.id == id)?;
         let metric = &METRICS[place];
         let slot = self.slots.get(place)?;
-        slot.get_or_init(|| series(self.recording, metric).map(|values| self.of(metric, &values)))
-            .as_ref()
+        let compute = || series(self.recording, metric).map(|values| self.of(metric, &values));
+        slot.get_or_init(compute).as_deref()
     }
 
     /// A statistic of a metric's share of wall time; `None` where a run has no value.
@@ -52,13 +53,13 @@ impl<'a> Summaries<'a> {
         }
     }
 
-    fn of(&self, metric: &Metric, values: &Series) -> Summary {
+    fn of(&self, metric: &Metric, values: &Series) -> Box<Summary> {
         let resolution = if metric.id == WALL {
             self.resolution
         } else {
             0.0
         };
-        Summary::of(values, &self.settings, resolution)
+        Box::new(Summary::of(values, &self.settings, resolution))
     }
 }
 

@@ -1,11 +1,12 @@
 //! Reads saved sessions: the files of `--baseline` and `--compare`.
 
+use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::analysis::Saved;
 use crate::sample::Recording;
-use crate::sample::recording::{self, MOST_BYTES, ReadError};
+use crate::sample::recording::{self, CutShort, MOST_BYTES, ReadError};
 use crate::sys::documents;
 use crate::unit::display_escaped;
 
@@ -140,14 +141,40 @@ fn one(path: &Path) -> Result<Vec<Recording>, Unreadable> {
     let bad = |why: String| Unreadable::Bad(shown(path), why);
     let unknown =
         |found: &str| Unreadable::Unknown(shown(path), format!("has the unknown format {found}"));
-    let recordings = recording::read(&bytes).map_err(|error| match error {
+    let mut recordings = recording::read(&bytes).map_err(|error| match error {
         ReadError::UnknownFormat { found } => unknown(&found),
         other => bad(other.to_string()),
     })?;
     if recordings.is_empty() {
         return Err(bad("it holds no benchmark".into()));
     }
+    recordings.iter_mut().for_each(tame);
     Ok(recordings)
+}
+
+/// What a file of somebody else calls its benchmarks, and says of them, reaches a terminal as little
+/// as a control sequence as what is typed here.
+fn tame(recording: &mut Recording) {
+    let escape = |text: &mut String| {
+        if let Cow::Owned(shown) = display_escaped(text.as_ref()) {
+            *text = shown;
+        }
+    };
+    let conditions = &mut recording.conditions;
+    escape(&mut conditions.command);
+    conditions.name.iter_mut().for_each(escape);
+    conditions.shell.iter_mut().for_each(escape);
+    recording.notes.iter_mut().for_each(escape);
+    if let Some(CutShort::Failed(sentence)) = &mut recording.cut_short {
+        escape(sentence);
+    }
+    let parameters = std::mem::take(&mut conditions.parameters).into_iter();
+    let escaped = parameters.map(|(mut name, mut value)| {
+        escape(&mut name);
+        escape(&mut value);
+        (name, value)
+    });
+    conditions.parameters = escaped.collect();
 }
 
 /// Whether what was read, the newest part from that place on, cannot be a document.

@@ -78,6 +78,7 @@ pub(crate) fn execute(job: &Job) -> (Session, Journal) {
         journal,
         gone: write::header(job).is_err(),
         looked: None,
+        writing: Duration::ZERO,
     };
     let tools = Tools {
         executor: &mut executor,
@@ -119,6 +120,11 @@ fn tell_missing_counters(session: &mut Session) {
 /// How long a reader that has gone away may remain unnoticed.
 const LOOK: Duration = Duration::from_millis(10);
 
+/// Writing what is finished takes at most one part in so many of the session,
+const PATIENCE: u32 = 10;
+/// or this long.
+const LITTLE: Duration = Duration::from_millis(500);
+
 /// Shows progress, keeps the journal, and stops when whoever reads the report has gone away.
 struct Audience<'a> {
     job: &'a Job,
@@ -128,6 +134,8 @@ struct Audience<'a> {
     gone: bool,
     /// When it was last looked whether somebody reads.
     looked: Option<Duration>,
+    /// Time spent on writing what was finished.
+    writing: Duration,
 }
 
 impl Observer for Audience<'_> {
@@ -160,12 +168,20 @@ impl Audience<'_> {
 
     /// One after the other: what is finished is written before the next begins, so that nothing that
     /// happens then loses it.
-    fn keep(&self, benchmark: usize, recordings: &[Recording]) {
+    ///
+    /// Writing takes longer the more is finished: where it took more than a small share of the time,
+    /// it waits, so that hundreds of short commands do not write their results again and again.
+    fn keep(&mut self, benchmark: usize, recordings: &[Recording]) {
         let finished = &recordings[..=benchmark];
-        if self.job.plan.order == Order::Sequential && finished.len() < recordings.len() {
+        let begun = self.clock.now();
+        if self.job.plan.order == Order::Sequential
+            && finished.len() < recordings.len()
+            && (self.writing < LITTLE || self.writing * PATIENCE <= begun)
+        {
             write::so_far(self.job, finished);
             // The next command must not inherit the memory this took.
             run::session::slim();
+            self.writing += self.clock.now().saturating_sub(begun);
         }
     }
 }

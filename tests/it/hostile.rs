@@ -316,3 +316,48 @@ fn what_is_finished_is_written_whichever_command_is_the_reference() {
         assert_eq!(cells, compared, "{table}");
     }
 }
+
+/// A foreign file with `count` results, whose names come from `name`.
+fn foreign(folder: &Folder, count: usize, name: impl Fn(usize) -> String) {
+    let one = |place| {
+        let name = serde_json::Value::from(name(place));
+        format!("{{\"command\":{name},\"times\":[1.0]}}")
+    };
+    let all: Vec<String> = (0..count).map(one).collect();
+    let document = format!("{{\"results\":[{}]}}", all.join(","));
+    std::fs::write(folder.join("foreign.json"), document).unwrap();
+}
+
+#[test]
+fn a_foreign_name_is_no_control_sequence() {
+    let folder = Folder::new();
+    foreign(&folder, 2, |place| {
+        format!("\u{1b}]0;x\u{7}\r{place}\u{202e}")
+    });
+    for args in [
+        "--annotate github --fail-if 'wall > 1ns'",
+        "--export-csv -",
+        "--export-openmetrics -",
+        "--export-markdown -",
+        "--export-junit -",
+        "--style nocolor",
+    ] {
+        let found = sh(&folder, &format!("$T --compare foreign.json {args}"));
+        let all = text(&found.stdout) + &text(&found.stderr);
+        let raw = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
+        assert!(!all.contains(raw), "{args}: {all:?}");
+        assert!(all.contains("]0;x"), "{args}: {all:?}");
+    }
+}
+
+#[test]
+fn many_foreign_results_take_no_time_each_with_each() {
+    let folder = Folder::new();
+    foreign(&folder, 20_000, |place| format!("c{}", place % 10_000));
+    // Quadratic work took a minute for this.
+    let found = sh(
+        &folder,
+        "timeout 40 $T --compare foreign.json --style none; echo $?",
+    );
+    assert_eq!(text(&found.stdout).lines().last(), Some("0"));
+}
