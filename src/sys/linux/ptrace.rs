@@ -23,6 +23,8 @@ const BPF_LOAD_WORD: u16 = 0x20;
 const BPF_JUMP_EQUAL: u16 = 0x15;
 const BPF_RETURN: u16 = 0x06;
 
+const PTRACE_CONT: u32 = 7;
+const PTRACE_SYSCALL: u32 = 24;
 const PTRACE_SEIZE: u32 = 0x4206;
 const PTRACE_LISTEN: u32 = 0x4208;
 const PTRACE_GET_SYSCALL_INFO: u32 = 0x420e;
@@ -231,16 +233,16 @@ fn step(pid: libc::pid_t, status: i32, time: u64, each: Each<'_>) -> Option<i32>
         if let Some((number, args)) = syscall_info(pid) {
             each(pid as u32, time, Stop::Enter { number, args });
         }
-        (libc::PTRACE_SYSCALL, 0)
+        (PTRACE_SYSCALL, 0)
     } else if signal == libc::SIGTRAP | 0x80 {
         each(pid as u32, time, Stop::Leave);
-        (libc::PTRACE_CONT, 0)
+        (PTRACE_CONT, 0)
     } else if event == EVENT_STOP && signal != libc::SIGTRAP {
         (PTRACE_LISTEN, 0) // stopped by a signal: it stays stopped until it is continued
     } else if event != 0 {
-        (libc::PTRACE_CONT, 0)
+        (PTRACE_CONT, 0)
     } else {
-        (libc::PTRACE_CONT, signal) // a signal on its way to the command
+        (PTRACE_CONT, signal) // a signal on its way to the command
     };
     // A thread that is already gone cannot be continued; its end is reported by itself.
     request(verb, pid, 0, inject as usize).ok();
