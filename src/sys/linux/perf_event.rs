@@ -235,7 +235,7 @@ fn attributes(wakeup: u32) -> Attributes {
 }
 
 /// The CPUs to open an event on (`/sys/devices/system/cpu/online`: `0-3,8`).
-fn online_cpus() -> Vec<u32> {
+pub(super) fn online_cpus() -> Vec<u32> {
     let text = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
     let mut cpus = Vec::new();
     for range in text.trim().split(',') {

@@ -97,8 +97,8 @@ pub(crate) fn peak_memory() -> Option<u64> {
         .lines()
         .find_map(|line| line.strip_prefix("VmHWM:"))?;
     let kibibytes: u64 = line.split_whitespace().next()?.parse().ok()?;
-    // SAFETY: only asks for a number.
-    let cpus = unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) }.max(1) as u64;
+    // Not as the C library counts them: musl counts those that we may use, which is one meanwhile.
+    let cpus = super::perf_event::online_cpus().len() as u64;
     Some(kibibytes * 1024 + (2 * cpus).max(32) * super::page_size() as u64)
 }
 
