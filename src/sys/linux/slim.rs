@@ -31,6 +31,12 @@ const TOGETHER: usize = if cfg!(target_feature = "crt-static") {
 } else {
     2
 };
+/// A part of a file, as its headers tell it.
+#[cfg(target_pointer_width = "64")]
+type Header = libc::Elf64_Phdr;
+#[cfg(not(target_pointer_width = "64"))]
+type Header = libc::Elf32_Phdr;
+
 /// Our files have been taken apart.
 static APART: AtomicBool = AtomicBool::new(false);
 
@@ -51,17 +57,39 @@ unsafe extern "C" fn forget_file(file: *mut libc::dl_phdr_info, _: usize, _: *mu
     };
     // SAFETY: only asks for a number.
     let kernels = unsafe { libc::getauxval(libc::AT_SYSINFO_EHDR) } as usize;
-    // What the kernel itself maps into every program is no file.
-    if base != kernels {
-        let fixed = |header: &&libc::Elf64_Phdr| {
-            header.p_type == libc::PT_LOAD && header.p_flags & libc::PF_W == 0
-        };
-        for header in headers.iter().filter(fixed) {
+    // What the kernel itself maps into every program is no file. A file of which code was changed
+    // when it was loaded cannot tell it again.
+    // SAFETY: the headers of a loaded file.
+    if base == kernels || unsafe { code_was_changed(base, headers) } {
+        return 0;
+    }
+    for header in headers {
+        if header.p_type == libc::PT_LOAD && header.p_flags & libc::PF_W == 0 {
             let start = base + header.p_vaddr as usize;
             forget_pages(start..start + header.p_memsz as usize);
         }
     }
     0
+}
+
+/// Whether the loader wrote addresses into parts that nobody else writes: `DT_TEXTREL`, or that flag
+/// of `DT_FLAGS` (System V ABI, "Dynamic Section"). Libraries with hand-written assembly may be so.
+///
+/// # Safety
+/// The headers are those of a file loaded at `base`.
+unsafe fn code_was_changed(base: usize, headers: &[Header]) -> bool {
+    const TEXT_RELOCATIONS: usize = 22;
+    const FLAGS: usize = 30;
+    const FLAG: usize = 4;
+    let Some(dynamic) = headers.iter().find(|one| one.p_type == libc::PT_DYNAMIC) else {
+        return false;
+    };
+    let entries = dynamic.p_memsz as usize / size_of::<[usize; 2]>();
+    let place = (base + dynamic.p_vaddr as usize) as *const [usize; 2];
+    // SAFETY: the caller's promise: a table of tags and values that is loaded with the file.
+    let table = unsafe { std::slice::from_raw_parts(place, entries) };
+    let mut all = table.iter().take_while(|[tag, _]| *tag != 0);
+    all.any(|[tag, value]| *tag == TEXT_RELOCATIONS || (*tag == FLAGS && *value & FLAG != 0))
 }
 
 /// Forgets pages of a file, and lets few of them come back together: by itself the kernel maps 16
@@ -109,5 +137,26 @@ mod tests {
         slim();
         keep_memory();
         assert!(once.is_none_or(|peak| peak > 0));
+    }
+
+    #[test]
+    fn a_file_with_changed_code_is_known() {
+        // SAFETY: all zero is a valid header.
+        let mut dynamic: Header = unsafe { std::mem::zeroed() };
+        dynamic.p_type = libc::PT_DYNAMIC;
+        let needed: [usize; 2] = [1, 22];
+        for (table, changed) in [
+            ([needed, [22, 0], [0, 0]], true),
+            ([needed, [30, 4], [0, 0]], true),
+            ([needed, [30, 8], [0, 0]], false),
+            ([needed, [0, 0], [22, 0]], false),
+        ] {
+            dynamic.p_memsz = size_of_val(&table) as _;
+            // SAFETY: such a table, placed where it is in memory.
+            let found = unsafe { code_was_changed(table.as_ptr() as usize, &[dynamic]) };
+            assert_eq!(found, changed, "{table:?}");
+        }
+        // SAFETY: no table is looked for.
+        assert!(!unsafe { code_was_changed(0, &[]) });
     }
 }
