@@ -10,6 +10,8 @@ use super::{Error, clock, platform, unix};
 static GROUP: AtomicI32 = AtomicI32::new(0);
 /// That group winds something up: a first request to stop lets it finish.
 static SPARED: AtomicBool = AtomicBool::new(false);
+/// It has been reaped: its number may be that of any process.
+static REAPED: AtomicBool = AtomicBool::new(false);
 /// The first signal that asked to stop, or 0.
 static SIGNAL: AtomicI32 = AtomicI32::new(0);
 /// When it arrived.
@@ -127,7 +129,13 @@ pub(crate) fn heed_stop_requests() {
 /// From now on signals that ask to stop are passed on to this process group.
 pub(crate) fn attend(group: i32) {
     platform::guard::attend(group);
+    REAPED.store(false, Ordering::Relaxed);
     GROUP.store(group, Ordering::Relaxed);
+}
+
+/// The process that leads it is about to be reaped: from now on its number alone gets no signal.
+pub(crate) fn let_go() {
+    REAPED.store(true, Ordering::Relaxed);
 }
 
 /// The group that gets them, or 0.
@@ -204,7 +212,7 @@ fn stop_with_the_command(signal: i32) {
     if group > 1 {
         // SAFETY: plain system calls without memory. It may not have come to making its group yet.
         unsafe {
-            if libc::kill(-group, libc::SIGSTOP) < 0 {
+            if libc::kill(-group, libc::SIGSTOP) < 0 && !REAPED.load(Ordering::Relaxed) {
                 libc::kill(group, libc::SIGSTOP);
             }
         }
@@ -233,7 +241,13 @@ extern "C" fn on_continue(signal: i32) {
 
 /// Signals a group.
 fn forward(group: i32, signal: i32) {
-    keeping_errno(|| unix::signal_run(group, signal));
+    keeping_errno(|| {
+        if REAPED.load(Ordering::Relaxed) {
+            unix::signal_group(group, signal);
+        } else {
+            unix::signal_run(group, signal);
+        }
+    });
 }
 
 /// Does something in a handler without touching the errno of what was interrupted.

@@ -84,8 +84,8 @@ fn once(
     while unix::wait(started.pid)? != unix::Event::Ended {}
     let end = clock::now();
     let stamp = spawner.stamp(&started, program);
-    unix::reap(started.pid)?;
     session::leave();
+    unix::reap(started.pid)?;
     Ok(Duration::from_nanos(end.saturating_sub(stamp?)))
 }
 

@@ -12,7 +12,7 @@ use super::waiting::{Rhythm, Unattended, Vigil};
 use crate::plan::{Benchmark, Output};
 use crate::sys::files::Kept;
 use crate::sys::platform::{Spawner, Wakeups};
-use crate::sys::unix::{self, Ended, Launch};
+use crate::sys::unix::{Ended, Launch};
 use crate::sys::{self, Environment, Prepared, Slots, session};
 
 /// One of the four.
@@ -135,7 +135,7 @@ impl Hook {
             .start(&mut self.command, means.slots, &launch)?;
         vigil.watch(started.pid, started.asked);
         vigil.until_end(&mut Unattended)?;
-        let ended = unix::reap(started.pid)?;
+        let ended = vigil.reap()?;
         means.spawner.stamp(&started, &self.command)?;
         vigil.ended_by(ended.outcome.signal());
         Ok(ended)

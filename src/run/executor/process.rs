@@ -282,7 +282,7 @@ impl<'p> ProcessExecutor<'p> {
         let before = self.spawner.account_before(&flight.started);
         let mut readings = self.bench.harvest(pid, &before);
         readings.spawn_cpu = self.spawner.cpu_before(&flight.started);
-        let mut ended = unix::reap(pid)?;
+        let mut ended = flight.vigil.reap()?;
         ended.usage = ended.usage.without(readings.spawn_cpu.unwrap_or_default());
         drop(eyes);
         flight.vigil.ended_by(ended.outcome.signal());

@@ -857,6 +857,28 @@ fn whoever_cannot_be_waited_for_is_not_left_behind() {
     assert!(gone, "what it has started lives on");
 }
 
+/// Another process may have the number by then; here it is a child that is no group of its own.
+#[test]
+#[allow(clippy::disallowed_methods, reason = "a child of the test itself")]
+fn who_has_been_reaped_gets_no_more_signals() {
+    let _children = lab(&["true"]);
+    let mut stranger = std::process::Command::new("sleep")
+        .arg("60")
+        .spawn()
+        .unwrap();
+    let wakeups = crate::sys::platform::Wakeups::new().unwrap();
+    let rhythm = waiting::Rhythm::new(false, Some(Duration::from_millis(1)));
+    let mut vigil = waiting::Vigil::new(wakeups.into(), rhythm);
+    vigil.watch(i32::try_from(stranger.id()).unwrap(), 0);
+    vigil.let_go();
+    vigil.enforce(sys::clock::now());
+    assert!(vigil.timed_out);
+    unix::pause(Duration::from_millis(5));
+    assert_eq!(stranger.try_wait().unwrap(), None);
+    stranger.kill().unwrap();
+    stranger.wait().unwrap();
+}
+
 #[test]
 #[allow(clippy::disallowed_methods, reason = "a child of the test itself")]
 fn a_signal_finds_who_has_not_made_its_group_yet() {

@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use crate::sys::platform::Wakeups;
-use crate::sys::unix::{self, Event, number};
+use crate::sys::unix::{self, Ended, Event, number};
 use crate::sys::{self, clock, session, terminal};
 
 /// How often a run is looked after.
@@ -78,6 +78,8 @@ pub(super) struct Vigil {
     stop_before: Option<i32>,
     /// It winds something up, and a request to stop lets it finish.
     spared: bool,
+    /// It has been reaped: its number may be that of any process.
+    reaped: bool,
     kill_at: Option<u64>,
     lent: Option<terminal::Lent>,
     /// The time limit was reached.
@@ -108,6 +110,7 @@ impl Vigil {
             begun: 0,
             stop_before,
             spared: false,
+            reaped: false,
             kill_at: None,
             lent: None,
             timed_out: false,
@@ -204,10 +207,25 @@ impl Vigil {
         self.kill_at.is_some_and(|at| clock::now() >= at)
     }
 
+    /// Reaps the process once it has ended. What it has left may still be waited for.
+    ///
+    /// # Errors
+    /// It is not our child.
+    pub(super) fn reap(&mut self) -> Result<Ended, sys::Error> {
+        self.let_go();
+        unix::reap(self.pid)
+    }
+
+    /// From now on only its group gets signals.
+    pub(super) fn let_go(&mut self) {
+        self.reaped = true;
+        session::let_go();
+    }
+
     /// To the group, and to the process itself if it has left its group.
     fn signal(&self, signal: i32) {
         unix::signal_group(self.pid, signal);
-        if unix::group_of(self.pid) != Some(self.pid) {
+        if !self.reaped && unix::group_of(self.pid) != Some(self.pid) {
             unix::signal_process(self.pid, signal);
         }
     }
