@@ -762,6 +762,11 @@ fn a_command_killed_for_want_of_memory_is_told_so() {
     let hungry = "'head -c 200000000 /dev/zero | tail -n 1 >/dev/null'";
     let starved = folder.run(&format!("{enter} \"$ob\" -r 2 {hungry}"));
     let ignored = folder.run(&format!("{enter} \"$ob\" -r 2 -i {hungry}"));
+    // Memory runs out in the first run, which does not mind, and the third one kills itself.
+    let thirdly = "test -e b && kill -9 $$; test -e a && >b; >a";
+    let firstly = "test -e b || head -c 200000000 /dev/zero | tail -n 1 >/dev/null";
+    let later = format!("\"$ob\" -w0 -r 6 -S '{thirdly}; {firstly}; :'");
+    let later = folder.run(&format!("{enter} {later}"));
     let gone = (0..100).any(|_| {
         std::thread::sleep(Duration::from_millis(20));
         fs::remove_dir(&group).is_ok()
@@ -769,6 +774,8 @@ fn a_command_killed_for_want_of_memory_is_told_so() {
     assert!(gone, "the group is not empty");
     starved.ends_with(1).says(told).says("out of memory");
     ignored.ends_with(0).says("while memory ran out");
+    later.ends_with(1).says("killed by SIGKILL in run 3");
+    assert!(!later.stderr().contains(told), "{}", later.stderr());
 }
 
 #[test]

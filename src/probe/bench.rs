@@ -243,8 +243,9 @@ impl Bench {
         }
     }
 
-    /// A measured run has been put together.
+    /// A run has been put together.
     pub(crate) fn note(&mut self, benchmark: usize, phase: Phase, wall: Duration) {
+        self.kills.after(wall);
         if let Some(meter) = self.meters.get_mut(benchmark) {
             if phase == Phase::Measured {
                 meter.after(&mut self.reader, wall);
@@ -252,9 +253,9 @@ impl Bench {
         }
     }
 
-    /// Whether the out-of-memory killer was at work since this was last asked.
+    /// Whether the out-of-memory killer was at work during the last run.
     pub(crate) fn out_of_memory(&mut self) -> bool {
-        self.kills.more()
+        self.kills.lately()
     }
 
     /// What happened on the machine during the measured runs of a benchmark that has no more.

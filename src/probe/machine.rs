@@ -12,7 +12,7 @@ use crate::sys::clock;
 use crate::sys::platform::{self, KernelFile, MemoryLimit};
 
 /// Runs at least this long have the counters read around each of them.
-const LONG: Duration = Duration::from_millis(10);
+pub(super) const LONG: Duration = Duration::from_millis(10);
 
 /// Names of the pressure files, and of the counters they become.
 const PRESSURES: [(&str, &str); 3] = [

@@ -1,7 +1,9 @@
 //! Kills by the kernel's out-of-memory killer: the line `oom_kill` of `memory.events` (control groups
 //! of version 2), of `memory.oom_control` (version 1), or of `/proc/vmstat`, all since Linux 4.13.
 
-use super::number_after;
+use std::time::Duration;
+
+use super::{machine, number_after};
 use crate::evidence::{Availability, Missing};
 use crate::sys::platform;
 
@@ -25,19 +27,39 @@ pub(crate) fn availability() -> Availability<()> {
 
 /// The kills that are known already.
 #[derive(Debug, Default)]
-pub(crate) struct Kills(Option<u64>);
+pub(crate) struct Kills {
+    known: Option<u64>,
+    /// Some came during the last run.
+    lately: bool,
+}
 
 impl Kills {
     /// Those until now.
     pub(crate) fn begin() -> Self {
-        Self(count())
+        Self {
+            known: count(),
+            lately: false,
+        }
+    }
+
+    /// A run took so long. Where that is long enough to read beside it, which it is wherever memory
+    /// is filled, later runs have nothing to do with the kills until now.
+    pub(crate) fn after(&mut self, wall: Duration) {
+        self.lately = wall >= machine::LONG && self.more();
+    }
+
+    /// Whether any came during the last run.
+    pub(crate) fn lately(&mut self) -> bool {
+        self.lately || self.more()
     }
 
     /// Whether there are more than before; they are known from now on.
-    pub(crate) fn more(&mut self) -> bool {
-        let now = count();
-        let before = std::mem::replace(&mut self.0, now);
-        before.zip(now).is_some_and(|(before, now)| now > before)
+    fn more(&mut self) -> bool {
+        let Some(before) = self.known else {
+            return false;
+        };
+        self.known = count();
+        self.known.is_some_and(|now| now > before)
     }
 }
 

@@ -175,7 +175,7 @@ pub trait Executor {
         MachineCounters::new()
     }
 
-    /// Whether the kernel's out-of-memory killer was at work since this was last asked.
+    /// Whether the kernel's out-of-memory killer was at work during the last run.
     fn out_of_memory(&mut self) -> bool {
         false
     }
