@@ -65,37 +65,46 @@ impl Family {
     /// end, what is left of that gets the time for it, and is killed after that.
     pub(super) fn collect(&mut self, pid: i32, told_to_end: bool) -> Left {
         let mut left = Left::default();
-        let patience = if told_to_end { GRACE } else { LAST_BREATH };
-        let mut brood = self.let_end(pid, &mut left, patience);
-        if told_to_end && brood == Brood::Alive {
-            unix::signal_group(pid, unix::number::KILL);
-            brood = self.let_end(pid, &mut left, DEATH);
-        }
-        if brood == Brood::Alive {
-            let new = self.newcomers(pid);
-            left.alive = new.len() as u64;
-            // What lives has not been waited for, but it has worked during the run.
-            left.cpu += new
-                .iter()
-                .filter_map(|one| run_time(*one))
-                .sum::<Duration>();
-            if !new.is_empty() {
-                self.groups.insert(pid);
-                self.known.extend(new);
+        if told_to_end {
+            // Who has left its group was told nothing.
+            let in_its_group = |one: &i32| unix::group_of(*one) == Some(pid);
+            let slow = self.let_end(pid, &mut left, GRACE, in_its_group);
+            if slow.iter().any(in_its_group) {
+                unix::signal_group(pid, unix::number::KILL);
+                self.let_end(pid, &mut left, DEATH, in_its_group);
             }
+        }
+        let new = self.let_end(pid, &mut left, LAST_BREATH, |_| true);
+        left.alive = new.len() as u64;
+        // What lives has not been waited for, but it has worked during the run.
+        let worked = new.iter().filter_map(|one| run_time(*one));
+        left.cpu += worked.sum::<Duration>();
+        if !new.is_empty() {
+            self.groups.insert(pid);
+            self.known.extend(new);
         }
         self.last = pid;
         left
     }
 
-    /// Waits for that long at most until nothing of the run lives any more; what is alive then.
-    fn let_end(&mut self, pid: i32, left: &mut Left, patience: Duration) -> Brood {
+    /// Waits for that long at most until none of those lives whom the run has left and `awaited`
+    /// chooses; all who live then.
+    fn let_end(
+        &mut self,
+        pid: i32,
+        left: &mut Left,
+        patience: Duration,
+        awaited: impl Fn(&i32) -> bool,
+    ) -> Vec<i32> {
         let begun = clock::now();
         loop {
-            let brood = self.reap(left);
+            let living = match self.reap(left) {
+                Brood::Alive => self.newcomers(pid),
+                _ => Vec::new(),
+            };
             let passed = Duration::from_nanos(clock::now() - begun);
-            if brood != Brood::Alive || passed >= patience || self.newcomers(pid).is_empty() {
-                return brood;
+            if !living.iter().any(&awaited) || passed >= patience {
+                return living;
             }
             unix::pause(LAST_BREATH);
         }

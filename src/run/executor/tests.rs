@@ -416,6 +416,24 @@ fn the_time_limit_ends_the_whole_group() {
     assert_eq!(quick.run().sample.outcome, Outcome::Exited(0));
 }
 
+/// It is not in the group that was told to end, so that its end is not waited for.
+#[test]
+#[cfg(target_os = "linux")]
+fn who_has_left_the_group_is_left_behind_by_a_time_limit() {
+    let limit = |plan: &mut Plan| plan.timeout = Some(Duration::from_millis(200));
+    let lab = shell("setsid sleep 3 & sleep 30").planned(limit);
+    let begun = sys::clock::now();
+    let sample = lab.run().sample;
+    let passed = Duration::from_nanos(sys::clock::now() - begun);
+    assert_eq!(sample.outcome, Outcome::TimedOut);
+    assert_eq!(sample.readings.leftovers, Some(1));
+    for left in offspring(0) {
+        unix::kill(left);
+        unix::reap(left).unwrap();
+    }
+    assert!(passed < Duration::from_secs(1), "{passed:?}");
+}
+
 #[test]
 fn a_time_limit_ends_what_has_not_reached_its_command() {
     let hasty = lab(&["sleep", "30"]).planned(|plan| plan.timeout = Some(Duration::from_nanos(1)));
