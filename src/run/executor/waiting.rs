@@ -9,7 +9,7 @@ use crate::sys::{self, clock, session, terminal};
 
 /// How often a run is looked after.
 const EVERY: Duration = Duration::from_millis(100);
-/// Before that a run is left alone, if nothing else is due.
+/// Before that, or half of it after short runs, a run is left alone, if nothing else is due.
 const ALONE: Duration = Duration::from_secs(1);
 /// The shortest time to the next interruption.
 const SOON: Duration = Duration::from_micros(20);
