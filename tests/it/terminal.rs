@@ -42,6 +42,8 @@ impl Terminal {
         unsafe {
             command.pre_exec(|| {
                 nix::unistd::setsid()?;
+                // A shell that started the tests in the background may have it ignored.
+                nix::libc::signal(nix::libc::SIGQUIT, nix::libc::SIG_DFL);
                 nix::libc::ioctl(0, nix::libc::TIOCSCTTY as _, 0);
                 Ok(())
             });

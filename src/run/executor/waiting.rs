@@ -68,6 +68,10 @@ pub(super) struct Unattended;
 impl Attend for Unattended {}
 
 /// One process that is waited for.
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "independent facts of one wait"
+)]
 pub(super) struct Vigil {
     wakeups: Rc<Wakeups>,
     rhythm: Rhythm,

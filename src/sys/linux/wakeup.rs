@@ -66,7 +66,7 @@ impl Wakeups {
 
     /// Turns it off, unless it is due too late to disturb what is done between runs.
     pub(crate) fn rest(&self) {
-        if self.left() < LATE {
+        if self.left() < LATE || self.every.get() < LATE {
             self.stop();
         }
     }
@@ -146,6 +146,10 @@ mod tests {
         wakeups.start_about(second * 5, second);
         assert!(wakeups.due.get() > before);
         wakeups.start(tenth / 2, tenth);
+        wakeups.rest();
+        assert_eq!(wakeups.left(), Duration::ZERO);
+        // If nothing began before it is due, it would not stop.
+        wakeups.start(second, tenth / 100);
         wakeups.rest();
         assert_eq!(wakeups.left(), Duration::ZERO);
     }
