@@ -179,16 +179,20 @@ pub fn first_run(series: &Series) -> Option<FirstRun> {
     })
 }
 
-/// The first run, if it is slow: slowest of all, at least 5% and `floor` (in the unit of the
-/// series) above the median of the rest, and z > 5.
+/// The first run, if it is slow: slowest of all, at least 5% of the median of the rest and `floor`
+/// (in the unit of the series) above each of them, and z > 5.
 #[must_use]
 pub fn slow_first_run(series: &Series, floor: f64) -> Option<FirstRun> {
     if series.values()[0] < series.max() {
         return None;
     }
     let first = first_run(series)?;
+    // Where times have two levels, the median and its deviation know only one of them.
+    let next = *series.sorted().iter().nth_back(1)?;
+    let least = floor.max(0.05 * first.median_of_rest);
     let far = first.z.is_none_or(|z| z > 5.0);
-    (first.slowest && first.excess >= 0.05 && first.difference >= floor && far).then_some(first)
+    (first.slowest && first.difference >= least && series.max() - next >= least && far)
+        .then_some(first)
 }
 
 #[cfg(test)]
@@ -248,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_first_run_needs_all_four_conditions() {
+    fn a_slow_first_run_needs_all_conditions() {
         let cold = series(&[15.0, 10.0, 10.1, 9.9, 10.0, 10.2]);
         assert!(slow_first_run(&cold, 1.0).is_some());
         assert!(slow_first_run(&cold, 6.0).is_none());
@@ -256,5 +260,16 @@ mod tests {
         assert!(slow_first_run(&series(&[15.0, 10.0, 10.1, 16.0, 10.0, 10.2]), 0.0).is_none());
         assert!(slow_first_run(&series(&[15.0, 10.0, 10.0, 10.0, 10.0]), 0.0).is_some());
         assert_eq!(first_run(&series(&[15.0, 10.0, 10.0, 10.0])), None);
+    }
+
+    #[test]
+    fn a_first_run_like_many_later_ones_is_not_slow() {
+        let levels = [102.0, 1.0, 101.0, 0.9, 101.2, 0.9, 101.1, 1.1, 100.9, 1.0];
+        assert_eq!(slow_first_run(&series(&levels), 1.0), None);
+        assert_eq!(
+            slow_first_run(&series(&[15.0, 10.0, 14.7, 10.1, 9.9]), 0.0),
+            None
+        );
+        assert!(slow_first_run(&series(&[15.0, 10.0, 12.0, 10.1, 9.9]), 0.0).is_some());
     }
 }
