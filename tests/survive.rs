@@ -338,7 +338,10 @@ fn a_pipe_held_open_does_not_hold_the_run() {
     let folder = Folder::new();
     let finished = folder
         .run("\"$ob\" -r 2 --output pipe --export-json o.json 'sh -c \"sleep $mark & exit 0\"'");
-    finished.ends_with(0);
+    let told = "in 2 of 2 runs a process still held the output pipe";
+    finished.ends_with(0).says(told);
+    let notes = folder.json("o.json")["results"][0]["offbench"]["notes"].to_string();
+    assert_eq!(notes.matches(told).count(), 1, "{notes}");
     folder.end_what_is_left();
     folder.nothing_is_left();
 }

@@ -106,6 +106,7 @@ pub fn execute<'a>(
         recordings,
         begun: vec![false; plan.benchmarks.len()],
         repeated: 0,
+        held: vec![0; plan.benchmarks.len()],
         session: Session::default(),
         outputs: output::Agreement::default(),
     };
@@ -122,6 +123,8 @@ struct Runner<'a> {
     begun: Vec<bool>,
     /// How often the present run was repeated.
     repeated: u32,
+    /// Measured runs of each benchmark whose pipe something held open.
+    held: Vec<u64>,
     session: Session,
     outputs: output::Agreement,
 }
@@ -190,6 +193,9 @@ impl Runner<'_> {
                 let wall = sample.outcome.success().then_some(sample.wall);
                 self.schedule.made(request, wall, took);
                 self.kept_after_all(request, made.disturbed);
+                if made.held_open && request.phase == Phase::Measured {
+                    self.held[request.benchmark] += 1;
+                }
                 self.keep(request, &made.sample);
                 if self.plan.check_output && self.session.failure.is_none() {
                     self.check_output(request, &made);
@@ -294,6 +300,20 @@ impl Runner<'_> {
         self.schedule.stop();
     }
 
+    /// What was written after the end of a run was not taken, and is lost.
+    fn note_held_pipes(&mut self, benchmark: usize) {
+        let (held, runs) = (
+            self.held[benchmark],
+            self.schedule.tally(benchmark).measured,
+        );
+        if held > 0 {
+            self.recordings[benchmark].notes.push(format!(
+                "in {held} of {runs} runs a process still held the output pipe after the end of the \
+                 command; its output was not waited for"
+            ));
+        }
+    }
+
     /// Before anything but measured runs makes our own memory grow.
     fn note_rss_floor(&mut self) {
         let begun = self.recordings.iter_mut().zip(&self.begun);
@@ -312,6 +332,7 @@ impl Runner<'_> {
         if let Err(error) = self.tools.executor.end(benchmark) {
             self.fail(benchmark, error);
         }
+        self.note_held_pipes(benchmark);
         let tally = self.schedule.tally(benchmark);
         let complete = self.schedule.enough(benchmark);
         let warmup = self.warmup_report(benchmark);
