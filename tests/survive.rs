@@ -257,6 +257,47 @@ fn killing_offbench_ends_the_command() {
     assert_eq!(types, ["header", "run", "run"]);
 }
 
+/// What has left the group of the run, in several ways, and names itself once it is there.
+const STRAYS: &str = "setsid sh -c \\\"echo >>there; trap : TERM; while :; do sleep 0.1 $mark; done\\\" & \
+    setsid -f sh -c \\\"echo >>there; exec sleep $mark\\\"; \
+    sh -c \\\"echo >>there; exec sleep $mark\\\"";
+
+#[test]
+fn a_time_limit_ends_what_has_left_the_group() {
+    let folder = Folder::new();
+    let script = format!(
+        "\"$ob\" -N -w0 -r 1 --timeout 1 --setup 'setsid -f sleep 8$mark' --export-json o.json \
+         \"sh -c '{STRAYS}'\""
+    );
+    folder.run(&script).ends_with(1).says("timed out");
+    assert_eq!(folder.lines("there"), 3);
+    let only = folder.left();
+    folder.end_what_is_left();
+    assert_eq!(only.len(), 1, "{only:?}");
+    assert!(only[0].1.contains(&format!("8{}", folder.mark)), "{only:?}");
+    let runs = &folder.json("o.json")["results"][0]["offbench"]["runs"];
+    assert_eq!(runs[0]["leftovers"], 0);
+}
+
+#[test]
+fn an_interrupt_ends_what_the_run_has_started_and_nothing_else() {
+    for signal in ["INT", "TERM"] {
+        let folder = Folder::new();
+        let script = format!(
+            "\"$ob\" -N -w0 -r 1 --setup 'setsid -f sleep 8$mark' \"sh -c '{STRAYS}'\" & p=$!
+             while [ $(cat there 2>/dev/null | wc -l) -lt 3 ]; do sleep 0.01; done
+             kill -{signal} $p; wait $p"
+        );
+        // Without job control the shell would have it ignore INT; we do not.
+        let finished = folder.run(&script);
+        let only = folder.left();
+        folder.end_what_is_left();
+        finished.ends_with(if signal == "INT" { 130 } else { 143 });
+        assert_eq!(only.len(), 1, "{signal}: {only:?}");
+        assert!(only[0].1.contains(&format!("8{}", folder.mark)), "{only:?}");
+    }
+}
+
 #[test]
 fn ignored_hangups_stay_ignored() {
     let folder = Folder::new();
@@ -502,6 +543,29 @@ fn without_proc_runs_are_measured_all_the_same() {
         folder.json("o.json")["results"][0]["offbench"]["wall"]["runs"],
         3
     );
+}
+
+#[test]
+fn without_proc_what_is_left_is_ended_or_unknown() {
+    if !root() {
+        return;
+    }
+    let folder = Folder::new();
+    let inner = "mount -t tmpfs none /proc || exit 77
+        \"$ob\" -w0 -r 1 --export-json o.json 'sh -c \"sleep 1 & exit 0\"' || exit 1
+        \"$ob\" -w0 -r 1 'sh -c \"sleep $mark & touch there; sleep $mark\"' & p=$!
+        while [ ! -e there ]; do sleep 0.01; done; kill -INT $p; wait $p";
+    fs::write(folder.path.join("inner"), inner).unwrap();
+    let finished = folder.run("unshare -m sh inner");
+    let left = folder.left();
+    folder.end_what_is_left();
+    if finished.code() == Some(77) || finished.stderr().contains("unshare") {
+        return;
+    }
+    finished.ends_with(130);
+    assert!(left.is_empty(), "{left:?}");
+    let runs = &folder.json("o.json")["results"][0]["offbench"]["runs"];
+    assert!(runs[0].get("leftovers").is_none(), "{}", runs[0]);
 }
 
 #[test]

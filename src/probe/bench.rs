@@ -215,8 +215,8 @@ impl Bench {
         }
     }
 
-    /// After the process and its orphans were reaped; `alive` of its processes live on.
-    pub(crate) fn settle(&mut self, readings: &mut Readings, alive: u64) {
+    /// After the process and its orphans were reaped; some of its processes may live on.
+    pub(crate) fn settle(&mut self, readings: &mut Readings, all_ended: bool) {
         if !self.quotas.is_empty() {
             let now = self.read_throttling();
             let passed = self.throttling.zip(now);
@@ -236,7 +236,7 @@ impl Bench {
         readings.io_stall = readings.io_stall.max(passed.io_stall);
         readings.memory_stall = readings.memory_stall.max(passed.memory_stall);
         self.tree = now;
-        if alive > 0 {
+        if !all_ended {
             // What lives on in it would be counted to the next run.
             self.group = None;
             self.regroup();

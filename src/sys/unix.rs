@@ -266,11 +266,24 @@ pub(crate) fn kill(pid: i32) {
     signal_process(pid, libc::SIGKILL);
 }
 
-/// The process group of a process that has not been reaped.
+/// The process group of a process that has not been reaped; ours for 0.
 pub(crate) fn group_of(pid: i32) -> Option<i32> {
     // SAFETY: a plain system call without memory.
     let group = unsafe { libc::getpgid(pid) };
     (group > 0).then_some(group)
+}
+
+/// The session of a process that has not been reaped; ours for 0.
+pub(crate) fn session_of(pid: i32) -> Option<i32> {
+    // SAFETY: a plain system call without memory.
+    let session = unsafe { libc::getsid(pid) };
+    (session > 0).then_some(session)
+}
+
+/// Whether a group has a member.
+pub(crate) fn group_exists(group: i32) -> bool {
+    // SAFETY: a plain system call without memory; signal 0 reaches nobody.
+    group > 1 && unsafe { libc::kill(-group, 0) } == 0
 }
 
 /// A limit of ours, if one is set.

@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::family::{Family, Left};
 use super::floor::Floor;
 use super::hooks::{Hook, Kind, Means};
-use super::ready::{self, Streams};
+use super::ready::{self, Ready, Streams};
 use super::waiting::{Rhythm, Vigil};
 use super::watched::{self, Attendance, Eyes};
 use super::{Executor, Made, Manner, Request, RunError, Watch};
@@ -33,21 +33,6 @@ const PIPE_GRACE: Duration = Duration::from_millis(100);
 const SUSPENDED: Duration = Duration::from_millis(1);
 /// After a run that wrote more than this to standard error, runs are looked after early.
 const LOUD: u64 = 1024 * 1024;
-
-/// A benchmark between [`Executor::begin`] and [`Executor::end`].
-#[derive(Debug)]
-struct Ready {
-    /// Made before the first run, or in it if a hook has yet to make the program.
-    command: Option<Prepared>,
-    /// The program, for messages.
-    program: String,
-    /// By [`Kind`].
-    hooks: [Option<Hook>; 4],
-    /// The environment is too near to the limit for a padding.
-    unpadded: bool,
-    /// A run was made, so it is known whether it floods standard error.
-    known: bool,
-}
 
 /// Makes runs with real processes. It owns all children of the process it lives in: nobody else
 /// may start or wait for any while it exists.
@@ -252,6 +237,7 @@ impl<'p> ProcessExecutor<'p> {
     ) -> Result<Harvest, sys::Error> {
         let pid = flight.started.pid;
         flight.vigil.watch(pid, flight.started.asked);
+        self.family.begin(pid);
         let mut eyes = task
             .watch
             .as_deref_mut()
@@ -269,6 +255,7 @@ impl<'p> ProcessExecutor<'p> {
             eyes: eyes.as_mut(),
             spawner: &self.spawner,
             started: &flight.started,
+            family: &mut self.family,
         })?;
         // The clock has been read; from here on nothing is measured.
         let stamp = self.spawner.stamp(&flight.started, command);
@@ -293,14 +280,14 @@ impl<'p> ProcessExecutor<'p> {
             left: Left::default(),
             readings,
         };
-        self.family.begin(pid);
         if self.plan.wait_descendants {
             let left = &mut harvest.left;
             harvest.end = self.family.wait(&mut flight.vigil, pid, left, end);
         }
-        let left = self.family.collect(pid, flight.vigil.timed_out);
+        let left = self.family.collect(pid, flight.vigil.grace());
         harvest.left.add(&left);
-        self.bench.settle(&mut harvest.readings, left.alive);
+        let all_ended = left.alive == Some(0);
+        self.bench.settle(&mut harvest.readings, all_ended);
         Ok(harvest)
     }
 
@@ -344,7 +331,7 @@ impl<'p> ProcessExecutor<'p> {
         if platform::ADOPTS_ORPHANS {
             readings.orphans = Some(harvest.left.orphans);
             readings.orphan_cpu = Some(harvest.left.cpu);
-            readings.leftovers = Some(harvest.left.alive);
+            readings.leftovers = harvest.left.alive;
         }
         Sample {
             phase: request.phase,

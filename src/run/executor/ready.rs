@@ -6,10 +6,26 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
 
 use super::RunError;
+use super::hooks::Hook;
 use crate::plan::{Benchmark, Input, Invocation, Output, Placement, Plan};
 use crate::sys::unix::Cpus;
 use crate::sys::{Environment, Prepared, Words, files, platform};
 use crate::unit::display_escaped;
+
+/// A benchmark between [`super::Executor::begin`] and [`super::Executor::end`].
+#[derive(Debug)]
+pub(super) struct Ready {
+    /// Made before the first run, or in it if a hook has yet to make the program.
+    pub(super) command: Option<Prepared>,
+    /// The program, for messages.
+    pub(super) program: String,
+    /// By [`super::hooks::Kind`].
+    pub(super) hooks: [Option<Hook>; 4],
+    /// The environment is too near to the limit for a padding.
+    pub(super) unpadded: bool,
+    /// A run was made, so it is known whether it floods standard error.
+    pub(super) known: bool,
+}
 
 /// The words a benchmark executes.
 pub(super) fn words(benchmark: &Benchmark) -> Vec<OsString> {

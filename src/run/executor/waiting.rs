@@ -20,6 +20,21 @@ const TIMEOUT_GRACE: Duration = Duration::from_millis(100);
 /// From an interrupt to being killed.
 const INTERRUPT_GRACE: Duration = Duration::from_secs(2);
 
+/// The time that long after another.
+fn after(now: u64, grace: Duration) -> u64 {
+    now + grace.as_nanos() as u64
+}
+
+/// How what is left of a run is told to end.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Grace {
+    /// Until it is killed.
+    pub(super) left: Duration,
+    /// The group has got the signal of the keyboard only, which those whom a shell has started in
+    /// the background ignore.
+    pub(super) ask_group: bool,
+}
+
 /// When a wait is interrupted.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rhythm {
@@ -59,6 +74,11 @@ pub(super) trait Attend {
     fn meanwhile(&mut self, pid: i32, passed: Duration) -> Option<Duration> {
         let _ = (pid, passed);
         None
+    }
+
+    /// The process and its group got that signal, because it is to end.
+    fn told(&mut self, pid: i32, signal: i32) {
+        let _ = (pid, signal);
     }
 }
 
@@ -147,7 +167,10 @@ impl Vigil {
             match event {
                 Event::Ended => {
                     let passed = Duration::from_nanos(now.saturating_sub(self.begun));
-                    self.timed_out |= self.rhythm.timeout.is_some_and(|limit| passed > limit);
+                    let late = self.rhythm.timeout.is_some_and(|limit| passed > limit);
+                    if late && !self.timed_out {
+                        self.time_is_up(now);
+                    }
                     self.went_on(now);
                     return Ok(now);
                 }
@@ -158,7 +181,9 @@ impl Vigil {
                 Event::Continued => self.went_on(now),
                 Event::Nothing => {}
             }
-            self.enforce(now);
+            if let Some(signal) = self.enforce(now) {
+                attendant.told(self.pid, signal);
+            }
             let passed = Duration::from_nanos(now.saturating_sub(self.begun));
             if let Some(next) = attendant.meanwhile(self.pid, passed) {
                 // A signal that comes before the next wait begins is lost: it has to come again.
@@ -178,37 +203,53 @@ impl Vigil {
         Duration::from_nanos(self.stopped_for)
     }
 
-    /// Ends the process if its time is up, or some time after an interrupt.
-    pub(super) fn enforce(&mut self, now: u64) {
+    /// Ends the process if its time is up, or some time after an interrupt; the signal that is due
+    /// to what has left its group.
+    pub(super) fn enforce(&mut self, now: u64) -> Option<i32> {
         let passed = Duration::from_nanos(now.saturating_sub(self.begun));
-        let in_ns = |grace: Duration| now + grace.as_nanos() as u64;
+        let mut due = None;
         if let Some(limit) = self.rhythm.timeout.filter(|_| !self.timed_out) {
             let left = limit.saturating_sub(passed);
             if left.is_zero() {
-                self.timed_out = true;
-                self.kill_at = Some(in_ns(TIMEOUT_GRACE));
-                self.signal(number::TERM);
+                self.time_is_up(now);
                 self.wakeups.start(TIMEOUT_GRACE, self.rhythm.every);
+                due = Some(number::TERM);
             } else if left < self.rhythm.every {
                 self.wakeups.start(left, AGAIN);
             }
         }
         if self.kill_at.is_none() && !self.spared && self.interrupted() {
-            self.kill_at = Some(in_ns(INTERRUPT_GRACE));
+            // The signal itself was passed on to the group when it came.
+            self.kill_at = Some(after(now, INTERRUPT_GRACE));
+            due = Some(number::TERM);
         }
         if self.kill_at.is_some_and(|at| now >= at) {
             self.signal(number::KILL);
+            due = Some(number::KILL);
         }
+        due
+    }
+
+    fn time_is_up(&mut self, now: u64) {
+        self.timed_out = true;
+        self.kill_at = Some(after(now, TIMEOUT_GRACE));
+        self.signal(number::TERM);
+    }
+
+    /// What is left of a run that has ended is to end, too; nothing if nobody wants it to.
+    pub(super) fn grace(&self) -> Option<Grace> {
+        let left = |at: u64| Duration::from_nanos(at.saturating_sub(clock::now()));
+        let interrupted = !self.timed_out && self.interrupted();
+        let given = interrupted.then_some(INTERRUPT_GRACE);
+        Some(Grace {
+            left: self.kill_at.map(left).or(given)?,
+            ask_group: interrupted,
+        })
     }
 
     /// Whether a signal asked to stop since the wait began.
     pub(super) fn interrupted(&self) -> bool {
         self.stop_before.is_none() && session::stop_signal().is_some()
-    }
-
-    /// Whether whoever is left may be killed.
-    pub(super) fn past_grace(&self) -> bool {
-        self.kill_at.is_some_and(|at| clock::now() >= at)
     }
 
     /// Reaps the process once it has ended. What it has left may still be waited for.

@@ -5,6 +5,7 @@ use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use super::Watch;
+use super::family::Family;
 use super::waiting::{Attend, Rhythm};
 use crate::sys::channel::{self, Channel};
 use crate::sys::files::Kept;
@@ -100,6 +101,7 @@ pub(super) struct Attendance<'a, 'w> {
     pub(super) eyes: Option<&'a mut Eyes<'w>>,
     pub(super) spawner: &'a Spawner,
     pub(super) started: &'a Started,
+    pub(super) family: &'a mut Family,
 }
 
 impl Attend for Attendance<'_, '_> {
@@ -127,5 +129,9 @@ impl Attend for Attendance<'_, '_> {
         }
         let begun = self.spawner.stamped(self.started)?;
         eyes.watch.look(pid, begun)
+    }
+
+    fn told(&mut self, pid: i32, signal: i32) {
+        self.family.tell(pid, signal);
     }
 }
