@@ -552,6 +552,7 @@ fn without_proc_what_is_left_is_ended_or_unknown() {
     }
     let folder = Folder::new();
     let inner = "mount -t tmpfs none /proc || exit 77
+        \"$ob\" --doctor >doctor
         \"$ob\" -w0 -r 1 --export-json o.json 'sh -c \"sleep 1 & exit 0\"' || exit 1
         \"$ob\" -w0 -r 1 'sh -c \"sleep $mark & touch there; sleep $mark\"' & p=$!
         while [ ! -e there ]; do sleep 0.01; done; kill -INT $p; wait $p";
@@ -566,6 +567,9 @@ fn without_proc_what_is_left_is_ended_or_unknown() {
     assert!(left.is_empty(), "{left:?}");
     let runs = &folder.json("o.json")["results"][0]["offbench"]["runs"];
     assert!(runs[0].get("leftovers").is_none(), "{}", runs[0]);
+    let doctor = folder.read("doctor");
+    assert!(doctor.contains("/proc is not mounted"), "{doctor}");
+    assert!(!doctor.contains("this kernel"), "{doctor}");
 }
 
 #[test]

@@ -75,7 +75,7 @@ pub fn examine(folder: &Path) -> Examination {
 }
 
 fn source(probe: &'static Probe) -> Source {
-    let missing = (probe.availability)().missing();
+    let missing = probe.availability().missing();
     let cost = if missing.is_none() {
         (probe.cost)()
     } else {

@@ -32,7 +32,7 @@ pub(crate) fn facts() -> BTreeMap<String, Value> {
     // Closing switch records waits for the kernel: only the doctor tries what plain runs do not use.
     let used = |probe: &&Probe| matches!(probe.when, When::Run | When::Batch | When::Beside);
     let evidence = PROBES.iter().filter(used).map(|probe| {
-        let state = match (probe.availability)() {
+        let state = match probe.availability() {
             Availability::Ready(()) => "ready".to_owned(),
             Availability::Missing(missing) => missing.reason,
         };

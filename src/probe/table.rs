@@ -47,10 +47,28 @@ pub struct Probe {
     pub adds: &'static str,
     /// When it is read.
     pub when: When,
-    /// Whether it can be had here; looking may open files, and leaves nothing behind.
-    pub availability: fn() -> Availability<()>,
+    /// It, or the way to it, is in `/proc`.
+    in_proc: bool,
+    /// Whether the kernel offers it; looking may open files, and leaves nothing behind.
+    offered: fn() -> Availability<()>,
     /// Time of one reading, where that is measured.
     pub cost: fn() -> Option<Duration>,
+}
+
+impl Probe {
+    /// Whether it can be had here; looking may open files, and leaves nothing behind.
+    #[must_use]
+    pub fn availability(&self) -> Availability<()> {
+        let offered = (self.offered)();
+        let blind = self.in_proc && !platform::has_proc();
+        match offered {
+            // What a kernel lacks cannot be told there.
+            Availability::Missing(_) if blind => {
+                Availability::Missing(Missing::because("/proc is not mounted"))
+            }
+            offered => offered,
+        }
+    }
 }
 
 /// Every source.
@@ -60,7 +78,8 @@ pub static PROBES: &[Probe] = &[
         title: "wait4 account",
         adds: "CPU time, peak memory, faults, switches, blocks",
         when: When::Run,
-        availability: || Availability::Ready(()),
+        in_proc: false,
+        offered: || Availability::Ready(()),
         cost: || None,
     },
     Probe {
@@ -68,7 +87,8 @@ pub static PROBES: &[Probe] = &[
         title: "/proc/PID/schedstat",
         adds: "time ready to run without a CPU",
         when: When::Run,
-        availability: has_schedstat,
+        in_proc: true,
+        offered: has_schedstat,
         cost: || cost_of_own("schedstat"),
     },
     Probe {
@@ -76,7 +96,8 @@ pub static PROBES: &[Probe] = &[
         title: "subreaper",
         adds: "CPU time of background processes, processes left behind",
         when: When::Run,
-        availability: adopts_orphans,
+        in_proc: false,
+        offered: adopts_orphans,
         cost: || None,
     },
     Probe {
@@ -84,7 +105,8 @@ pub static PROBES: &[Probe] = &[
         title: "own control group",
         adds: "CPU time of the whole tree, stalls on CPU, disk and memory",
         when: When::Run,
-        availability: OwnGroup::availability,
+        in_proc: true,
+        offered: OwnGroup::availability,
         cost: cost_of_group,
     },
     Probe {
@@ -92,7 +114,8 @@ pub static PROBES: &[Probe] = &[
         title: "cpu.stat above us",
         adds: "time and periods stopped by a CPU quota",
         when: When::Run,
-        availability: || platform::quotas().map(|_| ()),
+        in_proc: true,
+        offered: || platform::quotas().map(|_| ()),
         cost: cost_of_quotas,
     },
     Probe {
@@ -100,7 +123,8 @@ pub static PROBES: &[Probe] = &[
         title: "/proc/PID/io",
         adds: "bytes fetched from and sent to the disk",
         when: When::Beside,
-        availability: || has_file("/proc/self/io", "CONFIG_TASK_IO_ACCOUNTING"),
+        in_proc: true,
+        offered: || has_file("/proc/self/io", "CONFIG_TASK_IO_ACCOUNTING"),
         cost: || cost_of_own("io"),
     },
     Probe {
@@ -108,7 +132,8 @@ pub static PROBES: &[Probe] = &[
         title: "/proc/vmstat",
         adds: "swap, compaction, failed hugepages",
         when: When::Batch,
-        availability: || has_file("/proc/vmstat", "CONFIG_VM_EVENT_COUNTERS"),
+        in_proc: true,
+        offered: || has_file("/proc/vmstat", "CONFIG_VM_EVENT_COUNTERS"),
         cost: || cost_of("/proc/vmstat"),
     },
     Probe {
@@ -116,7 +141,8 @@ pub static PROBES: &[Probe] = &[
         title: "HugePages_Free",
         adds: "an empty pool of hugepages",
         when: When::Batch,
-        availability: has_hugepages,
+        in_proc: true,
+        offered: has_hugepages,
         cost: || cost_of("/proc/meminfo"),
     },
     Probe {
@@ -124,7 +150,8 @@ pub static PROBES: &[Probe] = &[
         title: "steal in /proc/stat",
         adds: "time the hypervisor gave to others",
         when: When::Batch,
-        availability: || has_file("/proc/stat", "/proc"),
+        in_proc: true,
+        offered: || has_file("/proc/stat", "/proc"),
         cost: || cost_of("/proc/stat"),
     },
     Probe {
@@ -132,7 +159,8 @@ pub static PROBES: &[Probe] = &[
         title: "/proc/pressure",
         adds: "stalls of the whole machine",
         when: When::Batch,
-        availability: || has_file("/proc/pressure/memory", "CONFIG_PSI (or with psi=0)"),
+        in_proc: true,
+        offered: || has_file("/proc/pressure/memory", "CONFIG_PSI (or with psi=0)"),
         cost: || cost_of("/proc/pressure/memory"),
     },
     Probe {
@@ -140,7 +168,8 @@ pub static PROBES: &[Probe] = &[
         title: "oom_kill",
         adds: "whether memory ran out when a command was killed",
         when: When::Batch,
-        availability: oom::availability,
+        in_proc: true,
+        offered: oom::availability,
         cost: || None,
     },
     Probe {
@@ -148,7 +177,8 @@ pub static PROBES: &[Probe] = &[
         title: "delay accounting",
         adds: "exact delays of the main thread: disk, swap, reclaim, compaction",
         when: When::Run,
-        availability: || Taskstats::open().map(|_| ()),
+        in_proc: true,
+        offered: || Taskstats::open().map(|_| ()),
         cost: cost_of_taskstats,
     },
     Probe {
@@ -156,7 +186,8 @@ pub static PROBES: &[Probe] = &[
         title: "/proc/PID/sched",
         adds: "exact time the main thread waited for I/O",
         when: When::Run,
-        availability: sched::availability,
+        in_proc: true,
+        offered: sched::availability,
         cost: || cost_of_own("sched"),
     },
     Probe {
@@ -164,7 +195,8 @@ pub static PROBES: &[Probe] = &[
         title: "perf_event_open",
         adds: "when each thread ran: exact busy, queued and idle time",
         when: When::Diagnostic,
-        availability: explain::records_availability,
+        in_proc: false,
+        offered: explain::records_availability,
         cost: || None,
     },
     Probe {
@@ -172,7 +204,8 @@ pub static PROBES: &[Probe] = &[
         title: "/proc/PID/syscall",
         adds: "the call and the file that a thread waits in",
         when: When::Diagnostic,
-        availability: explain::sampler_availability,
+        in_proc: true,
+        offered: explain::sampler_availability,
         cost: || cost_of_own("syscall"),
     },
     Probe {
@@ -180,7 +213,8 @@ pub static PROBES: &[Probe] = &[
         title: "hardware counters",
         adds: "instructions, cycles, cache and branch misses (--metrics)",
         when: When::Wish,
-        availability: counters::availability,
+        in_proc: false,
+        offered: counters::availability,
         cost: || None,
     },
 ];
@@ -304,7 +338,7 @@ mod tests {
     #[test]
     fn what_is_missing_says_why() {
         for probe in PROBES {
-            if let Availability::Missing(missing) = (probe.availability)() {
+            if let Availability::Missing(missing) = probe.availability() {
                 assert!(!missing.reason.is_empty(), "{}", probe.id);
             }
         }

@@ -17,7 +17,7 @@
 //! | `ptrace::Tracer` | stops a process at chosen calls |
 //! | `task` | what a thread waits for |
 //! | `OwnGroup`, `quotas`, `memory_limit` | control groups: one for the commands, limits above us |
-//! | `text`, `sched`, `open_io`, `Taskstats` | further kernel accounts, where they can be had |
+//! | `has_proc`, `text`, `sched`, `open_io`, `Taskstats` | further kernel accounts, where they can be had |
 //! | `empty_program` | the smallest program, to measure what starting costs |
 //! | `suspended`, `peak_memory`, `facts` | the machine and ourselves |
 #![allow(

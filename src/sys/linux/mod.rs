@@ -35,7 +35,7 @@ pub(crate) use cgroup::{MemoryLimit, OwnGroup, Quota, memory_limit, oom_account,
 pub(crate) use descendants::{newest, offspring};
 pub(crate) use empty::empty_program;
 pub(crate) use host::{cpu_model, facts, process_limit};
-pub(crate) use procfs::{KernelFile, open_io, peak_memory, sched, schedstat, stat, text};
+pub(crate) use procfs::{KernelFile, has_proc, open_io, peak_memory, sched, schedstat, stat, text};
 pub(crate) use slim::{keep_memory, slim};
 pub(crate) use spawn::{Spawner, Started};
 pub(crate) use taskstats::Taskstats;

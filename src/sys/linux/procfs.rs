@@ -77,6 +77,11 @@ pub(crate) fn open_io(pid: i32) -> Option<File> {
     File::open(format!("/proc/{pid}/io")).ok()
 }
 
+/// Whether `/proc` is mounted.
+pub(crate) fn has_proc() -> bool {
+    std::fs::symlink_metadata("/proc/self").is_ok()
+}
+
 /// Reads a whole kernel file of any length into a buffer that is used again.
 ///
 /// # Errors
