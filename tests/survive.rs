@@ -299,6 +299,26 @@ fn an_interrupt_ends_what_the_run_has_started_and_nothing_else() {
 }
 
 #[test]
+fn an_interrupt_while_explaining_is_told_and_marked() {
+    let folder = Folder::new();
+    let script = "\"$ob\" -N -w0 -r 3 --explain always --export-json o.json \
+         'sh -c \"echo >>runs; sleep 0.4; [ \\$(wc -l <runs) -lt 4 ] || exec sleep $mark\"' & p=$!
+         while [ $(cat runs 2>/dev/null | wc -l) -lt 4 ]; do sleep 0.01; done
+         kill -TERM $p; wait $p";
+    let finished = folder.run(script);
+    finished
+        .ends_with(143)
+        .says("interrupted while explaining: 0 of");
+    let screen = finished.stdout() + &finished.stderr();
+    assert!(!screen.contains("explain=always"), "{screen}");
+    assert!(!screen.contains("cut short"), "{screen}");
+    let ours = folder.json("o.json")["results"][0]["offbench"].clone();
+    assert_eq!(ours["partial"], true);
+    assert_eq!(ours["wall"]["runs"], 3);
+    assert!(ours["notes"].to_string().contains("while explaining"));
+}
+
+#[test]
 fn ignored_hangups_stay_ignored() {
     let folder = Folder::new();
     for wrapper in ["nohup", "setsid -w", "nice -n 5"] {

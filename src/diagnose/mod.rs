@@ -412,18 +412,18 @@ impl Diagnosis {
             self.headline = Some(words::headline(point, limits, share));
             1.0 - share
         };
-        self.advise(cpu_share);
+        self.advise(cpu_share, recording.conditions.explaining);
     }
 
-    /// What the finding means and what to do.
-    fn advise(&mut self, cpu_share: f64) {
+    /// What the finding means and what to do; diagnostic runs are no advice to who wanted them.
+    fn advise(&mut self, cpu_share: f64, explaining: bool) {
         let cause = self.cause.unwrap_or(Cause::Unknown);
         let of_cause = || self.causes.iter().filter(|line| line.cause == cause);
         let named = of_cause().find(|line| line.depth > Depth::Accounting);
         let share = of_cause().map(|line| line.share).sum();
         let meaning = named.and_then(|line| words::waits::meaning(line, share));
         self.consequence = meaning.or_else(|| words::consequence(Some(cause), cpu_share));
-        if cause != Cause::Unknown || self.explained.is_none() {
+        if cause != Cause::Unknown || !(explaining || self.explained.is_some()) {
             self.help.push(cause.row().advice.to_string());
         }
         if cause.class() == Class::Program {

@@ -101,6 +101,15 @@ fn unnamed_waiting_is_severe_and_points_to_explain() {
 }
 
 #[test]
+fn what_was_wanted_is_no_advice() {
+    let mut waits = recording(vec![run(1000, 100, 0); 10]);
+    waits.conditions.explaining = true;
+    let diagnosis = judged(&waits);
+    assert_eq!(diagnosis.tier, Tier::Severe);
+    assert!(diagnosis.help.is_empty(), "{:?}", diagnosis.help);
+}
+
+#[test]
 fn a_queue_is_the_machines_whatever_the_ratio() {
     let diagnosis = judged(&recording(vec![run(110, 100, 10); 10]));
     assert_eq!(diagnosis.tier, Tier::Warning);

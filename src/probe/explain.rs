@@ -75,6 +75,12 @@ impl Inquiry {
         more.then(|| Explainer::new(self.options, self.directory.clone()))
     }
 
+    /// How many runs there are to be, as far as that is known.
+    #[must_use]
+    pub fn wanted(&self) -> u64 {
+        self.wanted
+    }
+
     /// Takes what a run showed, which took so long with its hooks. The first one tells how many
     /// there are to be.
     pub fn add(&mut self, explainer: Explainer, with_hooks: Duration) {

@@ -8,6 +8,7 @@ use super::executor::Watch;
 use super::{Event, Request, RunError, Runner};
 use crate::probe::explain::{Explainer, Inquiry};
 use crate::probe::trace::Counter;
+use crate::sample::recording::{CutShort, INTERRUPTED};
 use crate::sample::{Outcome, Phase, Recording};
 
 impl Watch for Explainer {
@@ -55,11 +56,13 @@ impl Runner<'_> {
         let Some(wall) = mean_wall(recording).filter(|_| recording.cut_short.is_none()) else {
             return;
         };
+        self.begun_diagnosis[benchmark] = true;
         let mut made = 0;
         if self.tools.policy.explains(recording) {
+            self.recordings[benchmark].conditions.explaining = true;
             made = self.explain(benchmark, wall);
         }
-        if self.plan.trace && !self.schedule.is_stopping() {
+        if self.plan.trace && !self.schedule.is_stopping() && !self.is_interrupted() {
             self.trace(benchmark, made);
         }
     }
@@ -72,6 +75,11 @@ impl Runner<'_> {
         let mut made = 0;
         while let Some(mut explainer) = inquiry.next_watch() {
             let Some(took) = self.watched(benchmark, made, &mut explainer) else {
+                if self.is_interrupted() {
+                    let (runs, word) = (inquiry.wanted(), runs_word(inquiry.wanted()));
+                    let how = format!("while explaining: {made} of {runs} diagnostic {word}");
+                    self.cut_diagnosis(benchmark, &how);
+                }
                 break;
             };
             inquiry.add(explainer, took);
@@ -91,7 +99,34 @@ impl Runner<'_> {
         let mut counter = Counter::new(directory);
         if self.watched(benchmark, index, &mut counter).is_some() {
             self.recordings[benchmark].trace = counter.into_trace();
+        } else if self.is_interrupted() {
+            self.cut_diagnosis(benchmark, "while tracing: calls were not counted");
         }
+    }
+
+    /// After an interrupt: says that the measured runs are complete but nothing was looked at.
+    pub(super) fn note_no_diagnosis(&mut self, benchmark: usize) {
+        let recording = &self.recordings[benchmark];
+        let begun = self.begun_diagnosis[benchmark] || recording.cut_short.is_some();
+        if begun || !self.is_interrupted() || recording.measured().next().is_none() {
+            return;
+        }
+        if self.tools.policy.explains(recording) {
+            self.recordings[benchmark].conditions.explaining = true;
+            self.cut_diagnosis(benchmark, "before explaining: no diagnostic run was made");
+        } else if self.plan.trace {
+            self.cut_diagnosis(benchmark, "before tracing: calls were not counted");
+        }
+    }
+
+    fn cut_diagnosis(&mut self, benchmark: usize, how: &str) {
+        let recording = &mut self.recordings[benchmark];
+        recording.cut_short = Some(CutShort::Interrupted);
+        recording.notes.push(format!("{INTERRUPTED}{how}"));
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.tools.executor.interrupted().is_some()
     }
 
     /// Makes one run; the time it took with its hooks, or nothing if no further one makes sense.
@@ -161,6 +196,10 @@ impl Runner<'_> {
             }
         }
     }
+}
+
+fn runs_word(count: u64) -> &'static str {
+    if count == 1 { "run" } else { "runs" }
 }
 
 fn mean_wall(recording: &Recording) -> Option<Duration> {

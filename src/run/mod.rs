@@ -107,6 +107,7 @@ pub fn execute<'a>(
         begun: vec![false; plan.benchmarks.len()],
         repeated: 0,
         held: vec![0; plan.benchmarks.len()],
+        begun_diagnosis: vec![false; plan.benchmarks.len()],
         session: Session::default(),
         outputs: output::Agreement::default(),
     };
@@ -125,6 +126,8 @@ struct Runner<'a> {
     repeated: u32,
     /// Measured runs of each benchmark whose pipe something held open.
     held: Vec<u64>,
+    /// Which benchmarks have come to their diagnostic runs.
+    begun_diagnosis: Vec<bool>,
     session: Session,
     outputs: output::Agreement,
 }
@@ -333,8 +336,11 @@ impl Runner<'_> {
             self.fail(benchmark, error);
         }
         self.note_held_pipes(benchmark);
-        let tally = self.schedule.tally(benchmark);
         let complete = self.schedule.enough(benchmark);
+        if complete {
+            self.note_no_diagnosis(benchmark);
+        }
+        let tally = self.schedule.tally(benchmark);
         let warmup = self.warmup_report(benchmark);
         let manner = self.tools.executor.manner();
         let by_another = self.session.interrupted.is_none()

@@ -181,6 +181,34 @@ fn diagnostic_runs_follow_the_measured_ones_of_all() {
 }
 
 #[test]
+fn an_interrupt_while_explaining_is_told() {
+    let (session, _) = perform_with(&plan(2, fixed(2, 0)), &Explains(true), |script| {
+        script.interrupt_after = Some(5);
+        script.interrupts_run = true;
+    });
+    let told = [
+        "interrupted while explaining: 0 of 1 diagnostic run",
+        "interrupted before explaining: no diagnostic run was made",
+    ];
+    for (recording, told) in session.recordings.iter().zip(told) {
+        assert_eq!(recording.notes, [told]);
+        assert_eq!(recording.cut_short, Some(CutShort::Interrupted));
+        assert!(recording.lacks_diagnosis_only() && recording.conditions.explaining);
+    }
+    let mut traced = plan(1, fixed(2, 0));
+    traced.trace = true;
+    let (session, _) = perform(&traced, |script| {
+        script.interrupt_after = Some(3);
+        script.interrupts_run = true;
+    });
+    assert!(session.recordings[0].notes[0].starts_with("interrupted while tracing"));
+    let (session, _) = perform(&plan(1, fixed(2, 0)), |script| {
+        script.interrupt_after = Some(2);
+    });
+    assert_eq!(session.recordings[0].cut_short, None);
+}
+
+#[test]
 fn a_diagnostic_run_that_cannot_be_made_is_a_note() {
     let (session, log) = perform_with(&plan(2, fixed(1, 0)), &Explains(true), |script| {
         script.lacks_descriptors = true;

@@ -112,6 +112,9 @@ pub struct Conditions {
     /// A run ended only when all its processes had.
     #[serde(default, skip_serializing_if = "is_false")]
     pub wait_descendants: bool,
+    /// Diagnostic runs were wanted.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub explaining: bool,
     /// On which CPUs the command ran.
     #[serde(default, skip_serializing_if = "Placement::is_free")]
     pub placement: Placement,

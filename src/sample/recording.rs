@@ -27,6 +27,9 @@ pub enum CutShort {
     Failed(String),
 }
 
+/// How the note begins that tells what an interrupt has left out besides measured runs.
+pub const INTERRUPTED: &str = "interrupted ";
+
 /// What happened on the whole machine while the benchmark ran: differences of counters.
 ///
 /// Keys are those of the table in `probe`; a key that is absent was not measured.
@@ -47,7 +50,7 @@ pub struct Recording {
     pub attribution: Option<Attribution>,
     /// What a traced run counted.
     pub trace: Option<Trace>,
-    /// Set if it ended early.
+    /// Set if something that was asked for is missing.
     pub cut_short: Option<CutShort>,
     /// Remarks made while it ran, each a whole sentence in lower case.
     pub notes: Vec<String>,
@@ -76,6 +79,13 @@ impl Recording {
             .name
             .as_deref()
             .unwrap_or(&self.conditions.command)
+    }
+
+    /// Whether an interrupt has left out nothing but what follows the measured runs.
+    #[must_use]
+    pub fn lacks_diagnosis_only(&self) -> bool {
+        let told = self.notes.iter().any(|note| note.starts_with(INTERRUPTED));
+        told && self.cut_short == Some(CutShort::Interrupted)
     }
 
     /// The runs of one phase, in order.

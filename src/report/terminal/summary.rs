@@ -78,7 +78,10 @@ pub(super) fn counts(style: &Style, counts: Counts, elapsed: f64) -> String {
 
 /// `cut short after 7 runs: interrupted`.
 pub(super) fn cut_short(subject: &Subject<'_>) -> Option<String> {
-    let why = match subject.recording.cut_short.as_ref()? {
+    let recording = subject.recording;
+    let why = match recording.cut_short.as_ref()? {
+        // That no measured run is missing, and what is, is told below.
+        CutShort::Interrupted if recording.lacks_diagnosis_only() => return None,
         CutShort::Interrupted => "interrupted",
         CutShort::Failed(sentence) => sentence,
     };
