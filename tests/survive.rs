@@ -749,6 +749,30 @@ fn borrowed_rights_are_refused() {
 }
 
 #[test]
+fn commands_and_hooks_do_not_get_our_capabilities() {
+    if !root() {
+        return;
+    }
+    let folder = Folder::new();
+    let finished = folder.run(
+        "d=$(mktemp -d); cp \"$ob\" $d/ob; chmod -R a+rwx $d; cd $d; \
+         setcap cap_net_admin+ep ob || exit 77; \
+         setpriv --reuid=54321 --regid=54321 --clear-groups ./ob -N -w0 -r 1 --output inherit \
+         --setup 'grep -h Cap.*: /proc/self/status' 'grep -h Cap.*: /proc/self/status'; \
+         code=$?; rm -r $d; exit $code",
+    );
+    if finished.code() == Some(77) {
+        return;
+    }
+    finished.ends_with(0);
+    let text = finished.stdout();
+    for set in ["CapInh", "CapPrm", "CapEff", "CapAmb"] {
+        let none = format!("{set}:\t0000000000000000");
+        assert_eq!(text.matches(&none).count(), 2, "{text}");
+    }
+}
+
+#[test]
 fn exports_on_their_way_are_private() {
     let folder = Folder::new();
     // A command that looks at the folder sees no half-written export, and a link in the way of
