@@ -138,10 +138,9 @@ impl Journal {
     }
 }
 
-#[allow(clippy::disallowed_methods, reason = "cli hands out the writers")]
 fn open(target: &Target) -> io::Result<Sink> {
     match target {
-        Target::Stdout => Ok(Sink::Stdout(io::stdout())),
+        Target::Stdout => Ok(Sink::Stdout(super::write::stdout()?)),
         Target::File(path) => Ok(Sink::File(crate::sys::files::output(path)?)),
     }
 }

@@ -15,7 +15,7 @@ use crate::report::{Document, Format, Kind, annotations, terminal};
 use crate::run::Session;
 use crate::sample::Recording;
 use crate::sys::unix::number;
-use crate::sys::{documents, files};
+use crate::sys::{documents, files, session};
 use crate::unit::display_escaped;
 
 /// What could not be written.
@@ -179,6 +179,18 @@ pub(crate) fn header(job: &Job) -> io::Result<()> {
     }
 }
 
+/// Standard output for what must arrive.
+///
+/// # Errors
+/// It was closed: the stream itself would take everything and lose it.
+#[allow(clippy::disallowed_methods, reason = "cli hands out the writers")]
+pub(super) fn stdout() -> io::Result<io::Stdout> {
+    if session::stdout_takes_nothing() {
+        return Err(io::Error::other("it is closed"));
+    }
+    Ok(io::stdout())
+}
+
 /// Prints a text that was asked for.
 pub(crate) fn page(text: impl AsRef<[u8]>) -> Code {
     printed(|out| out.write_all(text.as_ref()))
@@ -189,16 +201,20 @@ pub(crate) fn doctor(found: &crate::doctor::Examination) -> Code {
     printed(|out| crate::doctor::write(out, found))
 }
 
-#[allow(clippy::disallowed_methods, reason = "cli hands out the writers")]
 fn printed(print: impl Fn(&mut dyn Write) -> io::Result<()>) -> Code {
-    let mut out = BufWriter::new(io::stdout().lock());
-    delivered(print(&mut out).and_then(|()| out.flush()))
+    delivered(stdout().and_then(|out| {
+        let mut out = BufWriter::new(out.lock());
+        print(&mut out)?;
+        out.flush()
+    }))
 }
 
 /// Prints what clap has been asked for: help or the version, coloured if the terminal takes it.
-#[allow(clippy::disallowed_methods, reason = "cli hands out the writers")]
 pub(crate) fn clap_page(error: &clap::Error) -> Code {
-    delivered(error.print().and_then(|()| io::stdout().flush()))
+    delivered(stdout().and_then(|mut out| {
+        error.print()?;
+        out.flush()
+    }))
 }
 
 /// What was asked for is there, or it is said why not.
@@ -230,9 +246,8 @@ fn screen(job: &Job, document: &Document<'_>) -> io::Result<()> {
     }
 }
 
-#[allow(clippy::disallowed_methods, reason = "cli hands out the writers")]
 fn to_stdout(format: &Format, document: &Document<'_>) -> io::Result<()> {
-    buffered(io::stdout().lock(), format, document)
+    buffered(stdout()?.lock(), format, document)
 }
 
 /// Adds to a file that belongs to several writers.

@@ -11,7 +11,7 @@ use super::executor::RunError;
 /// What was found when the session began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Session {
-    /// Standard output was closed: a result written there is lost.
+    /// Standard output was closed, or open for reading only: a result written there is lost.
     pub stdout_closed: bool,
 }
 

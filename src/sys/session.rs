@@ -29,7 +29,7 @@ const SAME_REQUEST_NS: u64 = 100_000_000;
 /// What was found when the session began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Session {
-    /// Standard output was closed: a result written there is lost.
+    /// Standard output was closed, or open for reading only: a result written there is lost.
     pub(crate) stdout_closed: bool,
 }
 
@@ -45,7 +45,8 @@ pub(crate) fn begin() -> Result<Session, Error> {
     {
         return Err(Error::ForeignRights);
     }
-    let stdout_closed = close_gaps()?;
+    let stdout_closed = stdout_takes_nothing();
+    close_gaps()?;
     OWNER.store(own_pid(), Ordering::Relaxed);
     set_action(libc::SIGCHLD, libc::SIG_DFL)?;
     // Writing past a limit of file size is an error to tell, not our end. A handler, because what
@@ -308,23 +309,29 @@ fn unblock_all() -> Result<(), Error> {
         .map_err(|errno| Error::number("pthread_sigmask", errno as i32))
 }
 
-/// Opens `/dev/null` on closed standard streams; says whether output was closed.
-fn close_gaps() -> Result<bool, Error> {
-    let mut stdout_closed = platform::stdout_was_closed();
+/// Whether what is written to standard output is lost: it was closed, or is open for reading only.
+/// The language's own stream calls that a success.
+pub(crate) fn stdout_takes_nothing() -> bool {
+    // SAFETY: a plain system call.
+    let flags = unsafe { libc::fcntl(libc::STDOUT_FILENO, libc::F_GETFL) };
+    platform::stdout_was_closed() || flags < 0 || flags & libc::O_ACCMODE == libc::O_RDONLY
+}
+
+/// Opens `/dev/null` on closed standard streams.
+fn close_gaps() -> Result<(), Error> {
     for stream in 0..3 {
         // SAFETY: plain system calls; the path is a literal.
         unsafe {
             if libc::fcntl(stream, libc::F_GETFD) >= 0 {
                 continue;
             }
-            stdout_closed |= stream == 1;
             // Streams below are open, so the lowest free number is this one.
             if libc::open(c"/dev/null".as_ptr(), libc::O_RDWR) < 0 {
                 return Err(Error::last("open /dev/null"));
             }
         }
     }
-    Ok(stdout_closed)
+    Ok(())
 }
 
 #[cfg(test)]

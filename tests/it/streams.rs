@@ -64,12 +64,57 @@ fn closed_streams_are_no_trouble() {
     let found = sh(&folder, "$T -r2 true >&-");
     assert_eq!(found.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&found.stderr).contains("closed"));
+    let found = sh(&folder, "$T -r2 --export-json o.json true 1</dev/null");
+    assert_eq!(found.status.code(), Some(0), "{found:?}");
     let found = sh(&folder, "$T -r2 --export-json o.json true >&-");
     assert_eq!(found.status.code(), Some(0), "{found:?}");
     let found = sh(&folder, "$T -r2 true 2>&-");
     assert_eq!(found.status.code(), Some(0), "{found:?}");
     let found = sh(&folder, "$T -r2 cat <&-");
     assert_eq!(found.status.code(), Some(0), "{found:?}");
+}
+
+#[test]
+fn what_goes_to_a_closed_stdout_is_lost() {
+    let folder = Folder::new();
+    let formats = [
+        "json",
+        "hyperfine-v1",
+        "jsonl",
+        "csv",
+        "csv-runs",
+        "markdown",
+        "asciidoc",
+        "orgmode",
+        "junit",
+        "openmetrics",
+        "github-action-benchmark",
+    ];
+    let mut scripts: Vec<String> = formats
+        .iter()
+        .map(|format| format!("$T -w0 -r2 --export-{format} - true"))
+        .collect();
+    let pages = [
+        "-r2 --export-jsonl /dev/stdout true",
+        "-r2 true",
+        "-h",
+        "--help",
+        "--version",
+        "--help-cause cpu-queue",
+        "--completions bash",
+        "--doctor",
+    ];
+    scripts.extend(pages.map(|page| format!("$T {page}")));
+    for closed in [">&-", "1</dev/null"] {
+        for script in &scripts {
+            let found = sh(&folder, &format!("{script} {closed}"));
+            assert_eq!(found.status.code(), Some(1), "{script} {closed}: {found:?}");
+            let told = String::from_utf8(found.stderr).unwrap();
+            assert!(told.contains("closed"), "{script} {closed}: {told}");
+        }
+    }
+    let found = sh(&folder, "$T -r2 --export-jsonl - true >&- 2>&-");
+    assert_eq!(found.status.code(), Some(1), "{found:?}");
 }
 
 #[test]
