@@ -290,10 +290,11 @@ pub(crate) fn code(
             None,
         );
     }
+    let broken = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
+    if written.unread || written.screen.as_ref().is_some_and(broken) {
+        return Code::Signal(crate::sys::unix::number::PIPE);
+    }
     if let Some(error) = &written.screen {
-        if error.kind() == io::ErrorKind::BrokenPipe {
-            return Code::Signal(crate::sys::unix::number::PIPE);
-        }
         say(&format!("cannot write the report: {error}"), None);
     }
     if written.kept {

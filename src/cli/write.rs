@@ -23,12 +23,29 @@ use crate::unit::display_escaped;
 pub(crate) struct Written {
     /// The screen: standard output, or standard error where a document took its place.
     pub(crate) screen: Option<io::Error>,
+    /// Whoever read the document on standard output has gone away.
+    pub(crate) unread: bool,
     /// The baseline was not saved: the session is not fit for one.
     pub(crate) kept: bool,
     /// Files that keep an earlier content, because nothing was measured.
     pub(crate) stale: Vec<String>,
     /// Exports by option and file.
     pub(crate) exports: Vec<(&'static str, String, io::Error)>,
+}
+
+impl Written {
+    /// Notes an export that is not there.
+    fn failed(&mut self, format: &Format, target: &Target, error: io::Error) {
+        let place = match target {
+            Target::Stdout if error.kind() == io::ErrorKind::BrokenPipe => {
+                self.unread = true;
+                return;
+            }
+            Target::Stdout => "standard output".to_string(),
+            Target::File(path) => path.display().to_string(),
+        };
+        self.exports.push((format.id, place, error));
+    }
 }
 
 /// What a session is good for.
@@ -95,11 +112,7 @@ pub(crate) fn everything(
             Target::Stdout => to_stdout(format, &document),
         };
         if let Err(error) = result {
-            let place = match target {
-                Target::File(path) => path.display().to_string(),
-                Target::Stdout => "standard output".to_string(),
-            };
-            written.exports.push((format.id, place, error));
+            written.failed(format, target, error);
         }
     }
     written.screen = screen(job, &document).err();

@@ -33,6 +33,32 @@ fn a_reader_that_goes_away_stops_the_rest() {
 }
 
 #[test]
+fn a_reader_that_goes_away_is_told_by_the_exit_code() {
+    let folder = Folder::new();
+    let lines =
+        "$T -N -w0 -r400 --export-jsonl - 'sleep 0.005' | head -1 >&2; echo ${PIPESTATUS[0]}";
+    let mut scripts = vec![lines.to_owned()];
+    for format in ["json", "csv-runs", "markdown"] {
+        // The reader has gone for certain, at once or while the command runs.
+        for reader in ["true", "sleep 0.2"] {
+            let command = format!("$T -N -w0 -r1 --export-{format} - 'sleep 0.5'");
+            scripts.push(format!("{command} | {reader}; echo ${{PIPESTATUS[0]}}"));
+        }
+    }
+    for script in scripts {
+        let found = sh(&folder, &script);
+        assert_eq!(found.stdout, b"141\n", "{script}: {found:?}");
+        let told = String::from_utf8_lossy(&found.stderr);
+        assert!(!told.contains("error: "), "{script}: {told}");
+    }
+    let others =
+        "$T -N -w0 -r1 --export-json - --export-csv=/dev/full true | true; echo ${PIPESTATUS[0]}";
+    let found = sh(&folder, others);
+    assert_eq!(found.stdout, b"141\n");
+    assert!(String::from_utf8_lossy(&found.stderr).contains("/dev/full"));
+}
+
+#[test]
 fn a_full_disk_is_an_error_in_one_line() {
     let folder = Folder::new();
     for script in [
