@@ -88,8 +88,10 @@ verdict is FAIL if the whole interval of the value is past the limit, ok if none
 the number of runs that would probably decide. Every gate is evaluated for every command. Operators and statistics:";
 
 const EXPORTS_TEXT: &str = "\
-Each is written beside its target and renamed when it is complete, so that an old file stays if the run fails. With -
-or /dev/stdout the document goes to standard output and the report to standard error.";
+Each is written beside its target and renamed when it is complete, so that an old file stays if the run fails. A file that
+can be written but not replaced (one that is mounted into a container, one in a folder of somebody else) is overwritten in
+place, once all that goes into it is complete. With - or /dev/stdout the document goes to standard output and the report
+to standard error.";
 
 /// The description, which stands above the options.
 pub(super) fn opening() -> String {

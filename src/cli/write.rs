@@ -275,7 +275,7 @@ fn append(path: &Path, format: &Format, document: &Document<'_>) -> io::Result<(
 fn replace(path: &Path, format: &Format, document: &Document<'_>) -> io::Result<()> {
     let file = crate::sys::Replacement::create(path)?;
     buffered(file.writer(), format, document)?;
-    file.commit()
+    file.commit().map(drop)
 }
 
 /// Writes through the only buffer there is: long lists come in parts so large that they pass it by.

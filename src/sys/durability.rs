@@ -2,10 +2,11 @@
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use super::clock;
+use super::temporary::Temporary;
 
 /// Bytes of one append.
 const APPEND: [u8; 100] = [b'x'; 100];
@@ -24,27 +25,13 @@ pub(crate) struct Appends {
     pub(crate) fsync: f64,
 }
 
-/// A file of ours that is removed again.
-struct Temporary {
-    file: File,
-    path: PathBuf,
-}
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.path);
-    }
-}
-
 /// Appends to a file of our own in that folder, removes it, and tells the times.
 ///
 /// # Errors
 /// No file can be made or flushed there.
 pub(crate) fn appends(folder: &Path) -> io::Result<Appends> {
-    let path = folder.join(format!(".offbench-{}", clock::now()));
-    let file = File::options().append(true).create_new(true).open(&path)?;
-    let mut temporary = Temporary { file, path };
-    let file = &mut temporary.file;
+    let (mut made, _temporary) = Temporary::create(folder, "offbench")?;
+    let file = &mut made;
     file.write_all(&APPEND)?;
     file.sync_all()?;
     Ok(Appends {

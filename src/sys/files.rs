@@ -126,6 +126,14 @@ fn is_fifo(path: &Path) -> bool {
 /// # Errors
 /// It cannot be opened, or a signal came.
 pub(super) fn open_in_place(path: &Path, options: &OpenOptions) -> io::Result<File> {
+    // In a sticky folder, asking to make what is there is refused (`fs.protected_regular`).
+    match open_old(path, options.clone().create(false)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => options.open(path),
+        opened => opened,
+    }
+}
+
+fn open_old(path: &Path, options: &OpenOptions) -> io::Result<File> {
     if !is_fifo(path) {
         return options.open(path);
     }

@@ -43,6 +43,8 @@ mod resolve;
 pub(crate) mod session;
 #[cfg(feature = "cli")]
 pub(crate) mod stack;
+#[cfg(feature = "cli")]
+mod temporary;
 pub(crate) mod terminal;
 mod thread;
 pub(crate) mod unix;

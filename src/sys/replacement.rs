@@ -1,25 +1,37 @@
 //! Files that are replaced only when the new content is complete: a temporary file in the same
-//! folder, private until it takes the old one's place.
+//! folder, private until it takes the old one's place. Where that cannot be, but the file itself can
+//! be written (a single file mounted into a container, a folder of somebody else), the complete
+//! content is copied into it.
 
 use std::fs::{self, File, OpenOptions, Permissions};
-use std::io;
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::io::{self, Seek};
+use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use super::files;
+use super::temporary::Temporary;
+use super::{files, platform};
 
-/// Names tried before giving up: somebody else may have left files of the same name.
-const TRIES: u32 = 100;
 /// Characters of the target's name in the temporary one.
 const NAME_KEPT: usize = 40;
+/// Bytes copied at once.
+const PART: usize = 1 << 16;
 
 /// A new content on its way to a file.
 #[derive(Debug)]
 pub(crate) struct Replacement {
     file: File,
-    /// Where it is until it is complete; `None` where it is written in place.
-    temporary: Option<PathBuf>,
-    target: PathBuf,
+    way: Way,
+}
+
+/// How it gets there.
+#[derive(Debug)]
+enum Way {
+    /// It is written there.
+    Direct,
+    /// The temporary file takes that one's place.
+    Rename(Temporary, PathBuf),
+    /// It is copied from a nameless file.
+    Copy(PathBuf),
 }
 
 impl Replacement {
@@ -30,50 +42,42 @@ impl Replacement {
     /// The file cannot be written.
     pub(crate) fn create(path: &Path) -> io::Result<Self> {
         match fs::metadata(path) {
-            Ok(known) if !known.is_file() => {
-                let file = files::open_in_place(path, OpenOptions::new().write(true))?;
-                Ok(Self {
-                    file,
-                    temporary: None,
-                    target: path.into(),
-                })
+            Ok(known) if !known.is_file() => Ok(Self {
+                file: files::open_in_place(path, OpenOptions::new().write(true))?,
+                way: Way::Direct,
+            }),
+            Ok(known) => {
+                let target = files::destination(path)?;
+                Self::beside(&target, |file| file.set_permissions(known.permissions()))
+                    .or_else(|error| Self::apart(target, error))
             }
-            Ok(known) => Self::beside(&files::destination(path)?, known.permissions()),
-            Err(_) => {
-                let permissions = Permissions::from_mode(0o666 & !umask());
-                Self::beside(&files::destination(path)?, permissions)
-            }
+            Err(_) => Self::beside(&files::destination(path)?, |file| {
+                // Where there are no permissions to set, those it got are right.
+                let _ = file.set_permissions(Permissions::from_mode(0o666 & !umask()));
+                Ok(())
+            }),
         }
     }
 
-    fn beside(target: &Path, permissions: Permissions) -> io::Result<Self> {
+    fn beside(target: &Path, prepare: impl Fn(&File) -> io::Result<()>) -> io::Result<Self> {
         // Cut, so that the longest name a file can have leaves room for the rest.
         let name = target.file_name().unwrap_or_default().to_string_lossy();
         let name: String = name.chars().take(NAME_KEPT).collect();
-        let folder = files::folder_of(target);
-        for number in 0..TRIES {
-            let temporary = folder.join(format!(".{name}.{}-{number}.tmp", std::process::id()));
-            let opened = OpenOptions::new()
-                .write(true)
-                .create_new(true)
-                .mode(0o600)
-                .open(&temporary);
-            match opened {
-                Ok(file) => {
-                    // Made first: given up, it removes the file.
-                    let made = Self {
-                        file,
-                        temporary: Some(temporary),
-                        target: target.into(),
-                    };
-                    made.file.set_permissions(permissions)?;
-                    return Ok(made);
-                }
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Err(io::Error::from(io::ErrorKind::AlreadyExists))
+        let (file, temporary) = Temporary::create(files::folder_of(target), &name)?;
+        prepare(&file)?;
+        Ok(Self {
+            file,
+            way: Way::Rename(temporary, target.into()),
+        })
+    }
+
+    /// Where no file can be made in the folder, for that reason.
+    fn apart(target: PathBuf, why: io::Error) -> io::Result<Self> {
+        open_old(&target)?;
+        Ok(Self {
+            file: platform::scratch_file().ok_or(why)?,
+            way: Way::Copy(target),
+        })
     }
 
     /// Where to write.
@@ -81,27 +85,56 @@ impl Replacement {
         &self.file
     }
 
-    /// The new content is complete: it takes the place of the old.
+    /// The new content is complete: it takes the place of the old. More can be written to the end of
+    /// the file that is returned.
     ///
     /// # Errors
     /// It cannot; the old content stays.
-    pub(crate) fn commit(mut self) -> io::Result<()> {
-        match self.temporary.take() {
-            Some(temporary) => fs::rename(&temporary, &self.target).inspect_err(|_| {
-                let _ = fs::remove_file(&temporary);
-            }),
-            None => Ok(()),
+    pub(crate) fn commit(self) -> io::Result<File> {
+        match self.way {
+            Way::Direct => Ok(self.file),
+            // A mount point is busy, and in a sticky folder only the owner's files can be replaced.
+            Way::Rename(temporary, target) => match fs::rename(temporary.path(), &target) {
+                Ok(()) => Ok(self.file),
+                Err(why) if !target.is_file() => Err(why),
+                Err(_) => overwrite(&self.file, &target),
+            },
+            Way::Copy(target) => overwrite(&self.file, &target),
         }
     }
 }
 
-impl Drop for Replacement {
-    /// An incomplete content leaves nothing behind.
-    fn drop(&mut self) {
-        if let Some(temporary) = &self.temporary {
-            let _ = fs::remove_file(temporary);
-        }
+/// Copies a complete content over an old one. What is longer comes first, so that a full disk is met
+/// while all of the old content is still there.
+fn overwrite(content: &File, target: &Path) -> io::Result<File> {
+    let mut file = open_old(target)?;
+    let (old, new) = (file.metadata()?.len(), content.metadata()?.len());
+    if let Err(error) = copy(content, &file, old..new) {
+        file.set_len(old)?;
+        return Err(error);
     }
+    copy(content, &file, 0..old.min(new))?;
+    file.set_len(new)?;
+    file.seek(io::SeekFrom::End(0))?;
+    Ok(file)
+}
+
+/// Not to be made or emptied. Asking to make one that is there is refused in sticky folders.
+fn open_old(target: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).open(target)
+}
+
+/// Copies those bytes to the same place.
+fn copy(from: &File, to: &File, mut range: std::ops::Range<u64>) -> io::Result<()> {
+    let mut part = vec![0; PART];
+    while !range.is_empty() {
+        let length = (range.end - range.start).min(PART as u64);
+        let part = &mut part[..length as usize];
+        from.read_exact_at(part, range.start)?;
+        to.write_all_at(part, range.start)?;
+        range.start += length;
+    }
+    Ok(())
 }
 
 /// The process's file creation mask.
@@ -169,6 +202,32 @@ mod tests {
         replacement.commit().unwrap();
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(content(&folder.path().join("real")), "new");
+    }
+
+    #[test]
+    fn a_content_is_copied_whole_whatever_was_there() {
+        let folder = Folder::new("replacement-copy");
+        let long = "new".repeat(PART);
+        for (old, new) in [("old", long.as_str()), (&long, "new"), ("", "x"), ("x", "")] {
+            let path = folder.file("out", old, 0o644);
+            let source = platform::scratch_file().unwrap();
+            (&source).write_all(new.as_bytes()).unwrap();
+            let mut file = overwrite(&source, &path).unwrap();
+            assert_eq!(content(&path), new);
+            file.write_all(b"+").unwrap();
+            assert_eq!(content(&path), format!("{new}+"));
+        }
+    }
+
+    #[test]
+    fn more_is_written_to_the_end() {
+        let folder = Folder::new("replacement-more");
+        let path = folder.file("out", "old", 0o644);
+        let replacement = Replacement::create(&path).unwrap();
+        replacement.writer().write_all(b"new").unwrap();
+        replacement.commit().unwrap().write_all(b"er").unwrap();
+        assert_eq!(content(&path), "newer");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
     #[test]

@@ -182,8 +182,7 @@ extern "C" fn on_stop_request(signal: i32) {
         return;
     }
     if !HEEDED.load(Ordering::Relaxed) {
-        // SAFETY: async-signal-safe; ends the process.
-        unsafe { libc::_exit(128 + signal) };
+        end(signal);
     }
     let group = GROUP.load(Ordering::Relaxed);
     let now = raw_now();
@@ -193,9 +192,16 @@ extern "C" fn on_stop_request(signal: i32) {
         }
     } else if asks_again(now, SIGNAL_AT.load(Ordering::Relaxed)) {
         forward(group, libc::SIGKILL);
-        // SAFETY: async-signal-safe; ends the process.
-        unsafe { libc::_exit(128 + signal) };
+        end(signal);
     }
+}
+
+/// Ends us at once, but leaves no file half written.
+fn end(signal: i32) {
+    #[cfg(feature = "cli")]
+    super::temporary::remove_all();
+    // SAFETY: async-signal-safe; ends the process.
+    unsafe { libc::_exit(128 + signal) };
 }
 
 /// Handler of TSTP: the command stands still as long as we do.

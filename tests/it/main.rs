@@ -20,4 +20,6 @@ mod hostile;
 mod options;
 mod streams;
 mod support;
+#[cfg(target_os = "linux")]
+mod targets;
 mod terminal;
