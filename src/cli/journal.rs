@@ -10,6 +10,7 @@ use crate::report::{Format, jsonl};
 use crate::run::Event;
 use crate::sample::{Conditions, Host, Phase};
 use crate::sys::documents::holds_something;
+use crate::sys::{Replacement, files};
 
 /// The format that is written so.
 pub(crate) const FORMAT: &str = "jsonl";
@@ -27,21 +28,43 @@ pub(crate) struct Journal {
 #[derive(Debug)]
 enum Sink {
     Stdout(io::Stdout),
-    File(File),
+    /// And how much of the file is whole lines.
+    File(File, u64),
 }
 
-impl Write for Sink {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Self::Stdout(stdout) => stdout.write(bytes),
-            Self::File(file) => file.write(bytes),
-        }
+impl Sink {
+    /// Begins with those lines. An earlier content stays where they cannot be written.
+    fn open(target: &Target, lines: &[u8]) -> io::Result<Self> {
+        let mut sink = match target {
+            Target::Stdout => Self::Stdout(super::write::stdout()?),
+            Target::File(path) if holds_something(path) => {
+                let file = Replacement::create(path)?;
+                file.writer().write_all(lines)?;
+                return Ok(Self::File(file.commit()?, lines.len() as u64));
+            }
+            // No other than an empty one is emptied: who watches it goes on to see it grow.
+            Target::File(path) => Self::File(files::output(path)?, 0),
+        };
+        sink.add(lines)?;
+        Ok(sink)
     }
 
-    fn flush(&mut self) -> io::Result<()> {
+    /// Adds lines, all of them or none.
+    fn add(&mut self, lines: &[u8]) -> io::Result<()> {
         match self {
-            Self::Stdout(stdout) => stdout.flush(),
-            Self::File(file) => file.flush(),
+            Self::Stdout(stdout) => {
+                stdout.write_all(lines)?;
+                stdout.flush()
+            }
+            Self::File(file, whole) => {
+                let written = file.write_all(lines);
+                if written.is_err() {
+                    // Of a pipe nothing can be taken back.
+                    let _ = file.set_len(*whole);
+                }
+                *whole += lines.len() as u64;
+                written
+            }
         }
     }
 }
@@ -122,25 +145,11 @@ impl Journal {
         let Some(target) = self.target.as_ref().filter(|_| self.error.is_none()) else {
             return;
         };
-        if self.sink.is_none() {
-            let opened = open(target).and_then(|mut sink| {
-                sink.write_all(&self.first)?;
-                Ok(sink)
-            });
-            match opened {
-                Ok(sink) => self.sink = Some(sink),
-                Err(error) => self.error = Some(error),
-            }
-        }
-        if let Some(sink) = &mut self.sink {
-            self.error = line(sink).and_then(|()| sink.flush()).err();
-        }
-    }
-}
-
-fn open(target: &Target) -> io::Result<Sink> {
-    match target {
-        Target::Stdout => Ok(Sink::Stdout(super::write::stdout()?)),
-        Target::File(path) => Ok(Sink::File(crate::sys::files::output(path)?)),
+        let mut lines = std::mem::take(&mut self.first);
+        let written = line(&mut lines).and_then(|()| match &mut self.sink {
+            Some(sink) => sink.add(&lines),
+            none => Sink::open(target, &lines).map(|sink| *none = Some(sink)),
+        });
+        self.error = written.err();
     }
 }

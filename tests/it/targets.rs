@@ -38,6 +38,38 @@ fn runs(lines: &str) -> usize {
 }
 
 #[test]
+fn a_full_disk_tears_no_line() {
+    let folder = Folder::new();
+    for old in ["echo KEEP >o", ": >o", "true"] {
+        let found = sh(
+            &folder,
+            &format!("rm -f o; {old}; ulimit -f 16; $T -N -r200 --export-jsonl o true"),
+        );
+        assert_eq!(found.status.code(), Some(1), "{found:?}");
+        let report = String::from_utf8(found.stdout).unwrap();
+        assert!(report.contains("200 runs"), "{report}");
+        let count = runs(&folder.read("o"));
+        assert!(count > 0 && count < 200, "{old}: {count}");
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn what_a_full_disk_does_not_take_replaces_nothing() {
+    let folder = Folder::new();
+    let script = "cd m; echo KEEP >o; mount -o remount,size=16k . ; cat /dev/zero >f 2>/dev/null; \
+         $T -N -r9 --export-jsonl o true; echo $?; cat o; ls -A";
+    let Some(found) = apart(&folder, script) else {
+        return;
+    };
+    let text = String::from_utf8(found.stdout).unwrap();
+    assert!(
+        text.contains("9 runs") && text.ends_with("1\nKEEP\nf\no\n"),
+        "{text}"
+    );
+}
+
+#[test]
 fn a_file_that_is_mounted_is_written_in_place() {
     let folder = Folder::new();
     for format in ["json", "jsonl", "csv"] {
