@@ -8,6 +8,8 @@ use std::io::{self, Seek};
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use nix::sys::signal::{SigSet, SigmaskHow};
+
 use super::temporary::Temporary;
 use super::{files, platform};
 
@@ -109,14 +111,26 @@ impl Replacement {
 fn overwrite(content: &File, target: &Path) -> io::Result<File> {
     let mut file = open_old(target)?;
     let (old, new) = (file.metadata()?.len(), content.metadata()?.len());
-    if let Err(error) = copy(content, &file, old..new) {
-        file.set_len(old)?;
-        return Err(error);
-    }
-    copy(content, &file, 0..old.min(new))?;
-    file.set_len(new)?;
+    unsignalled(|| {
+        if let Err(error) = copy(content, &file, old..new) {
+            file.set_len(old)?;
+            return Err(error);
+        }
+        copy(content, &file, 0..old.min(new))?;
+        file.set_len(new)
+    })?;
     file.seek(io::SeekFrom::End(0))?;
     Ok(file)
+}
+
+/// Lets signals wait: one that ends us at once would leave half of the old and half of the new.
+fn unsignalled<T>(act: impl FnOnce() -> T) -> T {
+    let before = SigSet::all().thread_swap_mask(SigmaskHow::SIG_BLOCK);
+    let done = act();
+    if let Ok(before) = before {
+        let _ = before.thread_set_mask();
+    }
+    done
 }
 
 /// Not to be made or emptied. Asking to make one that is there is refused in sticky folders.
@@ -217,6 +231,16 @@ mod tests {
             file.write_all(b"+").unwrap();
             assert_eq!(content(&path), format!("{new}+"));
         }
+    }
+
+    #[test]
+    fn signals_wait_while_a_content_is_half_there() {
+        let waits = || {
+            let mask = SigSet::thread_get_mask().unwrap();
+            mask.contains(nix::sys::signal::Signal::SIGTERM)
+        };
+        assert!(unsignalled(waits));
+        assert!(!waits());
     }
 
     #[test]
