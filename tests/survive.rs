@@ -877,6 +877,10 @@ fn a_command_killed_for_want_of_memory_is_told_so() {
     let hungry = "'head -c 200000000 /dev/zero | tail -n 1 >/dev/null'";
     let starved = folder.run(&format!("{enter} \"$ob\" -r 2 {hungry}"));
     let ignored = folder.run(&format!("{enter} \"$ob\" -r 2 -i {hungry}"));
+    let in_hook = folder.run(&format!(
+        "{enter} \"$ob\" -w0 -r 2 -p {} 'sleep 0.03; kill -9 $$'",
+        hungry.replace(">/dev/null'", ">/dev/null; :'")
+    ));
     // Memory runs out in the first run, which does not mind, and the third one kills itself.
     let thirdly = "test -e b && kill -9 $$; test -e a && >b; >a";
     let firstly = "test -e b || head -c 200000000 /dev/zero | tail -n 1 >/dev/null";
@@ -889,6 +893,8 @@ fn a_command_killed_for_want_of_memory_is_told_so() {
     assert!(gone, "the group is not empty");
     starved.ends_with(1).says(told).says("out of memory");
     ignored.ends_with(0).says("while memory ran out");
+    in_hook.ends_with(1).says("killed by SIGKILL");
+    assert!(!in_hook.stderr().contains(told), "{}", in_hook.stderr());
     later.ends_with(1).says("killed by SIGKILL in run 3");
     assert!(!later.stderr().contains(told), "{}", later.stderr());
 }

@@ -321,6 +321,9 @@ pub(crate) fn code(
     if undelivered || session.failure.is_some() || !session.errors.is_empty() {
         return Code::Failed;
     }
+    if session.abandoned {
+        return Code::Signal(crate::sys::unix::number::PIPE);
+    }
     by_gates(job, verdicts)
 }
 

@@ -10,6 +10,7 @@ use super::{shell_time, write};
 use crate::evidence::Availability;
 use crate::plan::Order;
 use crate::progress::Progress;
+use crate::report::Kind;
 use crate::run::{self, Clock, Event, Flow, Observer, Session, Tools};
 use crate::run::{ProcessExecutor, SystemClock};
 use crate::sample::{Conditions, Recording};
@@ -125,6 +126,13 @@ const PATIENCE: u32 = 10;
 /// or this long.
 const LITTLE: Duration = Duration::from_millis(500);
 
+/// Whether anything goes to standard output.
+fn is_read(job: &Job) -> bool {
+    let mut exports = job.outputs.exports.iter();
+    job.outputs.style.kind != Kind::None
+        || exports.any(|(_, target)| matches!(target, Target::Stdout))
+}
+
 /// Shows progress, keeps the journal, and stops when whoever reads the report has gone away.
 struct Audience<'a> {
     job: &'a Job,
@@ -161,7 +169,7 @@ impl Audience<'_> {
         let now = self.clock.now();
         if !self.gone && self.looked.is_none_or(|at| now >= at + LOOK) {
             self.looked = Some(now);
-            self.gone = crate::sys::terminal::reader_is_gone();
+            self.gone = is_read(self.job) && crate::sys::terminal::reader_is_gone();
         }
         self.gone
     }

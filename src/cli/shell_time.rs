@@ -23,7 +23,11 @@ pub(crate) fn note(job: &Job, session: &mut Session) {
     if session.recordings.len() != job.plan.benchmarks.len() {
         return;
     }
-    if session.interrupted.is_some() || session.failure.is_some() || !session.errors.is_empty() {
+    if session.interrupted.is_some()
+        || session.abandoned
+        || session.failure.is_some()
+        || !session.errors.is_empty()
+    {
         return;
     }
     let mut known: Vec<(Vec<std::ffi::OsString>, Option<Duration>)> = Vec::new();

@@ -64,6 +64,7 @@ impl Fitness {
     pub(crate) fn of(session: &Session, analysis: &Analysis<'_>, verdicts: &[Verdict]) -> Self {
         let ended = session.failure.is_some()
             || session.interrupted.is_some()
+            || session.abandoned
             || !session.errors.is_empty();
         let failed = |one: &Verdict| one.decision == Decision::Fail;
         if ended && analysis.subjects.iter().all(|one| one.counts.measured == 0) {

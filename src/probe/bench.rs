@@ -253,6 +253,16 @@ impl Bench {
         }
     }
 
+    /// A hook begins.
+    pub(crate) fn pause(&mut self) {
+        self.kills.pause();
+    }
+
+    /// It has ended.
+    pub(crate) fn resume(&mut self) {
+        self.kills.resume();
+    }
+
     /// Whether the out-of-memory killer was at work during the last run.
     pub(crate) fn out_of_memory(&mut self) -> bool {
         self.kills.lately()

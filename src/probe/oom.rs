@@ -48,6 +48,16 @@ impl Kills {
         self.lately = wall >= machine::LONG && self.more();
     }
 
+    /// Something else than a run begins: what came until now is the last run's.
+    pub(crate) fn pause(&mut self) {
+        self.lately |= self.more();
+    }
+
+    /// It is over: what came meanwhile is nobody's.
+    pub(crate) fn resume(&mut self) {
+        self.known = count().filter(|_| self.known.is_some());
+    }
+
     /// Whether any came during the last run.
     pub(crate) fn lately(&mut self) -> bool {
         self.lately || self.more()

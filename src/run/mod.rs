@@ -51,6 +51,8 @@ pub struct Session {
     pub failure: Option<Failure>,
     /// The signal that ended the session.
     pub interrupted: Option<i32>,
+    /// The observer ended the session: nobody is listening any more.
+    pub abandoned: bool,
 }
 
 /// What an execution works with.
@@ -159,8 +161,13 @@ impl Runner<'_> {
 
     fn tell(&mut self, event: &Event<'_>) {
         if self.tools.observer.event(event) == Flow::Stop {
-            self.schedule.stop();
+            self.abandon();
         }
+    }
+
+    fn abandon(&mut self) {
+        self.session.abandoned = true;
+        self.schedule.stop();
     }
 
     fn begin(&mut self, benchmark: usize) {
@@ -317,6 +324,20 @@ impl Runner<'_> {
         }
     }
 
+    /// Why a benchmark without a failing run of its own has not got all its runs.
+    fn why_cut_short(&self) -> CutShort {
+        let session = &self.session;
+        if session.interrupted.is_some() {
+            CutShort::Interrupted
+        } else if session.failure.is_some() || !session.errors.is_empty() {
+            CutShort::Failed("another command ended the session".into())
+        } else if session.abandoned {
+            CutShort::Failed("whoever read the report went away".into())
+        } else {
+            CutShort::Interrupted
+        }
+    }
+
     /// Before anything but measured runs makes our own memory grow.
     fn note_rss_floor(&mut self) {
         let begun = self.recordings.iter_mut().zip(&self.begun);
@@ -343,26 +364,21 @@ impl Runner<'_> {
         let tally = self.schedule.tally(benchmark);
         let warmup = self.warmup_report(benchmark);
         let manner = self.tools.executor.manner();
-        let by_another = self.session.interrupted.is_none()
-            && (self.session.failure.is_some() || !self.session.errors.is_empty());
+        let why = self.why_cut_short();
         let recording = &mut self.recordings[benchmark];
         recording.conditions.warmup = warmup;
         recording.conditions.stamp = manner.stamp;
         recording.conditions.wall_floor_s = manner.wall_floor;
         recording.conditions.elapsed_s = tally.elapsed.as_secs_f64();
         if !complete && recording.cut_short.is_none() {
-            recording.cut_short = Some(if by_another {
-                CutShort::Failed("another command ended the session".into())
-            } else {
-                CutShort::Interrupted
-            });
+            recording.cut_short = Some(why);
         }
         if self.tools.observer.event(&Event::Finished {
             benchmark,
             recordings: &self.recordings,
         }) == Flow::Stop
         {
-            self.schedule.stop();
+            self.abandon();
         }
     }
 

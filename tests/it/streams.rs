@@ -439,3 +439,26 @@ fn a_termination_is_told_by_the_exit_code() {
         assert!(String::from_utf8_lossy(&found.stdout).contains("interrupted"));
     }
 }
+
+/// Nobody reads any more: that is no result to keep in place of a better one.
+#[test]
+fn a_reader_that_goes_away_spoils_no_earlier_file() {
+    let folder = Folder::new();
+    let first = "$T -r 3 --save-baseline b.json --export-json o.json 'sleep 0.02' >whole";
+    assert!(sh(&folder, first).status.success());
+    let kept = [folder.read("b.json"), folder.read("o.json")];
+    let gone =
+        "($T -r 40 --save-baseline b.json --export-json o.json 'sleep 0.02'; echo $? >code) | true";
+    sh(&folder, gone);
+    assert_eq!(folder.read("code").trim(), "141");
+    assert_eq!(folder.read("b.json"), kept[0]);
+    let after: serde_json::Value = serde_json::from_str(&folder.read("o.json")).unwrap();
+    let runs = after["results"][0]["times"].as_array().unwrap().len();
+    assert!(folder.read("o.json") == kept[1] || runs > 0);
+    // Without a report nobody has to read.
+    let silent = "($T -r 5 --style none --save-baseline b.json 'sleep 0.02'; echo $? >code) | true";
+    sh(&folder, silent);
+    assert_eq!(folder.read("code").trim(), "0");
+    let after: serde_json::Value = serde_json::from_str(&folder.read("b.json")).unwrap();
+    assert_eq!(after["results"][0]["times"].as_array().unwrap().len(), 5);
+}

@@ -367,12 +367,14 @@ impl<'p> ProcessExecutor<'p> {
             return Ok(());
         };
         let before = session::stop_signal();
+        self.bench.pause();
         let done = hook.run(Means {
             spawner: &mut self.spawner,
             wakeups: self.wakeups.clone(),
             slots: &mut self.slots,
             null: &self.null,
         });
+        self.bench.resume();
         self.family.absorb();
         match done {
             Err(_) if before.is_none() && session::stop_signal().is_some() => {
