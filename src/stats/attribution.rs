@@ -1,6 +1,7 @@
 //! Which part of a quantity its spread comes from.
 
 use super::Series;
+use super::moments::covariance_about;
 
 /// Share of the variance of `whole` that comes with `part`: cov(part, whole) / var(whole).
 ///
@@ -12,10 +13,8 @@ pub fn variance_share(part: &Series, whole: &Series) -> Option<f64> {
         return None;
     }
     let total = whole.moments().variance().filter(|total| *total > 0.0)?;
-    let (left, right) = (part.mean(), whole.mean());
-    let pairs = part.values().iter().zip(whole.values());
-    let products: f64 = pairs.map(|(a, b)| (a - left) * (b - right)).sum();
-    Some(products / (whole.runs() as f64 - 1.0) / total)
+    let means = (part.mean(), whole.mean());
+    covariance_about(part.values(), whole.values(), means).map(|shared| shared / total)
 }
 
 #[cfg(test)]

@@ -76,12 +76,20 @@ pub fn covariance(first: &[f64], second: &[f64]) -> Option<f64> {
     if count < 2 {
         return None;
     }
-    let (left, right) = (mean(&first[..count]), mean(&second[..count]));
-    let products = first
-        .iter()
-        .zip(second)
-        .map(|(a, b)| (a - left) * (b - right));
-    Some(products.sum::<f64>() / (count as f64 - 1.0))
+    let (first, second) = (&first[..count], &second[..count]);
+    covariance_about(first, second, (mean(first), mean(second)))
+}
+
+/// The same where the means are known already.
+pub(super) fn covariance_about(
+    first: &[f64],
+    second: &[f64],
+    (left, right): (f64, f64),
+) -> Option<f64> {
+    let count = first.len().min(second.len());
+    let pairs = first.iter().zip(second);
+    let products = pairs.map(|(a, b)| (a - left) * (b - right));
+    (count >= 2).then(|| products.sum::<f64>() / (count as f64 - 1.0))
 }
 
 #[cfg(test)]

@@ -216,14 +216,7 @@ extern "C" fn on_suspend(signal: i32) {
 /// Stops the command and us; returns when we are continued.
 fn stop_with_the_command(signal: i32) {
     let group = GROUP.load(Ordering::Relaxed);
-    if group > 1 {
-        // SAFETY: plain system calls without memory. It may not have come to making its group yet.
-        unsafe {
-            if libc::kill(-group, libc::SIGSTOP) < 0 && !REAPED.load(Ordering::Relaxed) {
-                libc::kill(group, libc::SIGSTOP);
-            }
-        }
-    }
+    unix::send(group, libc::SIGSTOP, !REAPED.load(Ordering::Relaxed));
     // SAFETY: async-signal-safe calls on a local set.
     unsafe {
         let mut set: libc::sigset_t = std::mem::zeroed();
@@ -248,13 +241,7 @@ extern "C" fn on_continue(signal: i32) {
 
 /// Signals a group.
 fn forward(group: i32, signal: i32) {
-    keeping_errno(|| {
-        if REAPED.load(Ordering::Relaxed) {
-            unix::signal_group(group, signal);
-        } else {
-            unix::signal_run(group, signal);
-        }
-    });
+    keeping_errno(|| unix::signal_run(group, signal, !REAPED.load(Ordering::Relaxed)));
 }
 
 /// Does something in a handler without touching the errno of what was interrupted.

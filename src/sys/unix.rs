@@ -229,25 +229,25 @@ fn outcome_of(status: i32) -> Outcome {
 /// Sends a signal to a whole process group, and wakes what of it is stopped so that it can obey.
 /// A group that is gone is fine.
 pub(crate) fn signal_group(group: i32, signal: i32) {
-    if group > 1 {
-        // SAFETY: plain system calls without memory; async-signal-safe.
-        unsafe {
-            libc::kill(-group, signal);
-            libc::kill(-group, libc::SIGCONT);
-        }
-    }
+    send(group, signal, false);
+    send(group, libc::SIGCONT, false);
 }
 
-/// The same to the group of a run that has not been reaped; the run itself gets the signal where it
-/// has not come to making its group yet.
-pub(crate) fn signal_run(pid: i32, signal: i32) {
-    if pid > 1 {
-        for one in [signal, libc::SIGCONT] {
-            // SAFETY: plain system calls without memory; async-signal-safe.
-            unsafe {
-                if libc::kill(-pid, one) < 0 {
-                    libc::kill(pid, one);
-                }
+/// The same to the group of a run; `unreaped`, the run itself gets the signal where it has not come
+/// to making its group yet.
+pub(crate) fn signal_run(pid: i32, signal: i32, unreaped: bool) {
+    send(pid, signal, unreaped);
+    send(pid, libc::SIGCONT, unreaped);
+}
+
+/// One signal to a group, or to the process of its number if that is not known to be gone and there
+/// is no such group. Async-signal-safe.
+pub(super) fn send(group: i32, signal: i32, unreaped: bool) {
+    if group > 1 {
+        // SAFETY: plain system calls without memory.
+        unsafe {
+            if libc::kill(-group, signal) < 0 && unreaped {
+                libc::kill(group, signal);
             }
         }
     }

@@ -905,7 +905,7 @@ fn a_signal_finds_who_has_not_made_its_group_yet() {
         .arg("60")
         .spawn()
         .unwrap();
-    unix::signal_run(i32::try_from(child.id()).unwrap(), number::TERM);
+    unix::signal_run(i32::try_from(child.id()).unwrap(), number::TERM, true);
     let ended = child.wait().unwrap();
     assert_eq!(
         std::os::unix::process::ExitStatusExt::signal(&ended),

@@ -9,6 +9,7 @@
 //! A parent that goes on to wait for the end instead leaves the child alone on its CPU.
 
 use std::ffi::c_void;
+use std::ptr;
 
 /// What the child does: returns its exit code if it cannot execute.
 pub(super) type Obey = extern "C" fn(*mut c_void) -> i32;
@@ -80,7 +81,6 @@ pub(super) unsafe fn clone_copy(folder: i32, held: bool, obey: Obey, argument: *
 /// and unchanged, and nobody else uses `stack`, the lower end of that many bytes, a multiple of 16.
 /// `obey` must be sound beside this thread: no lock, no allocation, nothing that is kept per thread
 /// (both have the same, `errno` included).
-#[cfg(target_arch = "x86_64")]
 pub(super) unsafe fn clone_beside(
     folder: i32,
     (stack, size): (*mut c_void, usize),
@@ -89,6 +89,16 @@ pub(super) unsafe fn clone_beside(
 ) -> i32 {
     let mut arguments = Arguments::new(folder, CLEAR_HANDLERS | libc::CLONE_VM as u64);
     (arguments.stack, arguments.stack_size) = (stack as u64, size as u64);
+    // SAFETY: the caller's promise.
+    unsafe { beside(&arguments, obey, argument) as i32 }
+}
+
+/// The call itself, written for each architecture.
+///
+/// # Safety
+/// As for [`clone_beside`]; the arguments hold a stack.
+#[cfg(target_arch = "x86_64")]
+unsafe fn beside(arguments: &Arguments, obey: Obey, argument: *mut c_void) -> isize {
     let pid: isize;
     // SAFETY: the kernel reads `arguments`. The child begins at the top of `stack`, calls `obey` with
     // the C convention, and ends the process if that returns; it never reaches the label. We go on
@@ -108,7 +118,7 @@ pub(super) unsafe fn clone_beside(
             "2:",
             exit = const libc::SYS_exit_group,
             inlateout("rax") libc::SYS_clone3 as isize => pid,
-            in("rdi") &raw const arguments,
+            in("rdi") ptr::from_ref(arguments),
             in("rsi") size_of::<Arguments>(),
             in("r12") obey,
             in("r13") argument,
@@ -116,7 +126,7 @@ pub(super) unsafe fn clone_beside(
             lateout("r11") _,
         );
     }
-    pid as i32
+    pid
 }
 
 /// The same for this architecture.
@@ -124,14 +134,7 @@ pub(super) unsafe fn clone_beside(
 /// # Safety
 /// As above.
 #[cfg(target_arch = "aarch64")]
-pub(super) unsafe fn clone_beside(
-    folder: i32,
-    (stack, size): (*mut c_void, usize),
-    obey: Obey,
-    argument: *mut c_void,
-) -> i32 {
-    let mut arguments = Arguments::new(folder, CLEAR_HANDLERS | libc::CLONE_VM as u64);
-    (arguments.stack, arguments.stack_size) = (stack as u64, size as u64);
+unsafe fn beside(arguments: &Arguments, obey: Obey, argument: *mut c_void) -> isize {
     let pid: isize;
     // SAFETY: as above; a system call changes no register but the one of its result.
     unsafe {
@@ -147,14 +150,14 @@ pub(super) unsafe fn clone_beside(
             "brk 1",
             "2:",
             exit = const libc::SYS_exit_group,
-            inlateout("x0") (&raw const arguments) as isize => pid,
+            inlateout("x0") ptr::from_ref(arguments) as isize => pid,
             in("x1") size_of::<Arguments>(),
             in("x8") libc::SYS_clone3,
             in("x20") obey,
             in("x21") argument,
         );
     }
-    pid as i32
+    pid
 }
 
 /// Not written for this architecture: refused, as by a kernel that does not have it.
@@ -162,14 +165,8 @@ pub(super) unsafe fn clone_beside(
 /// # Safety
 /// Does nothing.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-pub(super) unsafe fn clone_beside(
-    _folder: i32,
-    _stack: (*mut c_void, usize),
-    _obey: Obey,
-    _argument: *mut c_void,
-) -> i32 {
-    let _ = CLEAR_HANDLERS;
-    -libc::ENOSYS
+unsafe fn beside(_arguments: &Arguments, _obey: Obey, _argument: *mut c_void) -> isize {
+    -(libc::ENOSYS as isize)
 }
 
 /// A system call that leaves `errno` alone: its result, or a negative error number.
